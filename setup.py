@@ -26,8 +26,9 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # Cython keeps what it makes of a module until the module is written, and Python's default is to look for garbage in all
-# of it again and again: a third of the time of translating, saved for a few megabytes.  Spawned processes import this.
-gc.set_threshold(1_000_000, 20, 20)
+# of it again and again: two fifths of the time of translating, saved for 200 MB a process.  Spawned processes import
+# this.
+gc.set_threshold(5_000_000, 20, 20)
 
 # What compiles; metadata and source archives need neither a compiler nor Cython's translation.
 COMPILING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "install", "develop", "bdist"}
@@ -108,8 +109,11 @@ CARRIERS = {
         for name in (
             "border",
             "changes",
+            "checkpointing.rules",
+            "cluster.counted",
             "decisions",
             "engine",
+            "fars.ticks",
             "inputs",
             "job_columns",
             "live",
@@ -117,8 +121,16 @@ CARRIERS = {
             "places",
             "pod.machine_face",
             "pod.opening",
+            "questions",
+            "recovery.rules",
+            "scheduling.external",
+            "signals",
             "so_far",
+            "state",
+            "tables.factory",
+            "team",
             "torus.chooser",
+            "verify",
             "workflow.engine",
         )
     ),
@@ -135,7 +147,7 @@ RETYPING = {
         "job_terms",
         "placement.compiled_rules",
         "placement.most_cubic",
-        "placement.torus_rules",
+        "placement.placed_rules",
         "state",
         "torus.choose",
         "torus.machine",
@@ -183,26 +195,37 @@ HEADER = """\
 """
 
 
+# What a module does once, when it is imported, is not worth optimising: a tenth of the compiler's time.
+ONCE = ("CYTHON_SMALL_CODE", '__attribute__((cold, optimize("O0")))')
+
+
 class BuildCore(build_ext):
-    """Reads Python's header once, in place of once a module, where that is known to work: GCC, and the usual flags."""
+    """Reads Python's header once, in place of once a module, and leaves alone what runs once, where that is known to
+    work: GCC, and the usual flags.
+    """
 
     def build_extensions(self) -> None:
         missing = sum(not os.path.exists(self.get_ext_fullpath(each.name)) for each in self.extensions)
         if missing > 20 and not (DEBUG or SANITIZE or GCOV) and self.plain_gcc():
-            folder = Path(self.build_temp).resolve()
-            folder.mkdir(parents=True, exist_ok=True)
-            header = folder / "first.h"
-            header.write_text(HEADER)
-            flags = [*compile_args, *(f"-D{name}={value}" for name, value in macros)]
-            flags += [f"-I{path}" for path in self.compiler.include_dirs]
-            made = [*self.compiler.compiler_so, *flags, "-x", "c-header", str(header), "-o", f"{header}.gch"]
-            if subprocess.run(made, capture_output=True, check=False).returncode == 0:
-                # At -O1, the functions of the header would stay at the level that it was read at.
+            # Of its own at -O1, as the functions of the header stay at the level that it is read at.
+            headers = {level: self.read_header(level) for level in ((), ("-O1",))}
+            if all(headers.values()):
                 for each in self.extensions:
-                    if "-O1" in each.extra_compile_args:
-                        continue
-                    each.extra_compile_args = [*each.extra_compile_args, "-include", str(header)]
+                    each.define_macros = [*each.define_macros, ONCE]
+                    header = headers[("-O1",) if "-O1" in each.extra_compile_args else ()]
+                    each.extra_compile_args = [*each.extra_compile_args, "-include", header]
         super().build_extensions()
+
+    def read_header(self, level: tuple[str, ...]) -> str:
+        """Its path; "" if the compiler does not keep it."""
+        folder = Path(self.build_temp).resolve() / "".join(("header", *level))
+        folder.mkdir(parents=True, exist_ok=True)
+        header = folder / "first.h"
+        header.write_text(HEADER)
+        flags = [*compile_args, *level, *(f"-D{name}={value}" for name, value in (*macros, ONCE))]
+        flags += [f"-I{path}" for path in self.compiler.include_dirs]
+        made = [*self.compiler.compiler_so, *flags, "-x", "c-header", str(header), "-o", f"{header}.gch"]
+        return "" if subprocess.run(made, capture_output=True, check=False).returncode else str(header)
 
     def plain_gcc(self) -> bool:
         """Is it GCC, and not behind ccache, which would keep nothing that includes a compiled header?"""

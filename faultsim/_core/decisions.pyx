@@ -13,13 +13,11 @@ from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.faults.progress cimport move_t
 from faultsim._core.jobs cimport end_for_good, start_job, stop_job
-from faultsim._core.migration.told cimport move_to_nodes, move_to_place
 from faultsim._core.outlook cimport clipped
-from faultsim._core.places cimport Places
+from faultsim._core.places cimport Places, move_to_nodes, move_to_place
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport record_event
-from faultsim._core.recovery.hold cimport hold_job
-from faultsim._core.recovery.requeue cimport requeue_job
+from faultsim._core.recovery.rules cimport hold_job, requeue_job
 from faultsim._core.state cimport (
     ASK_SCHEDULE, EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, ask_of, asks_shape, disturb, end_if_started, grown,
     queue_t, set_window, sim_t, usable,

@@ -72,7 +72,8 @@ TESTS = {
     ],
     "_core/scheduling/reservations": ["tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py"],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
-    "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py", "tests/core/test_compiled_orders.py"],
+    "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
+    "_core/scheduling/orders": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
     "_core/scheduling/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
     "_core/scheduling/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
     "_core/torus": [

@@ -20,7 +20,7 @@ from faultsim._core.torus.choose cimport largest_free, list_permitted
 from faultsim._core.torus.machine cimport torus_machine_t
 from faultsim._core.torus.occupancy cimport box_t, occ_fill, occ_node
 
-from faultsim._core.placement.torus_rules import BOX_ORDERS
+from faultsim._core.placement.placed_rules import BOX_ORDERS
 
 # What is no choice: `CompiledPlacement.refused` has the words.
 cdef enum fault:

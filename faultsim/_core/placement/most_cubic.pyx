@@ -13,7 +13,7 @@ from faultsim._core.torus.finder_bitmap cimport map_pick
 from faultsim._core.torus.machine cimport torus_machine_t
 from faultsim._core.torus.occupancy cimport BASES, box_t, shape_t, torus_t
 
-from faultsim._core.placement.torus_rules import BOX_ORDERS
+from faultsim._core.placement.placed_rules import BOX_ORDERS
 
 cdef struct rule_t:
     int box_order

@@ -13,11 +13,10 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
-from faultsim._core.scheduling.claims_by_parts cimport hopeful_from, turn_of_parts
 from faultsim._core.scheduling.easy_placed cimport run_fcfs
 from faultsim._core.scheduling.placed_claims cimport (
-    add_claim, add_time, claim_t, clear_plan, forget_gone, has_place, holds, known_t, mask_of, meets, plan_t,
-    spare_head,
+    add_claim, add_time, claim_t, clear_plan, forget_gone, has_place, holds, hopeful_from, known_t, mask_of, meets,
+    plan_t, spare_head, turn_of_parts,
 )
 from faultsim._core.scheduling.shadow cimport lift_mover, settle_mover, shadow_from_now
 from faultsim._core.state cimport (

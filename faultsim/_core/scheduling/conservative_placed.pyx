@@ -7,7 +7,7 @@ count only for reservations that wait.
 
 A pass leaves those alone that cannot gain: a job finds a better hole than its own only where nodes were given back
 since no job could move (`freed`), and its own place is chosen again only where something changed.  So a pass looks once
-at each waiting job, and searches (placed_holes.pxd) for those that something happened to: after an arrival for the new
+at each waiting job, and searches (placed_plan.pxd) for those that something happened to: after an arrival for the new
 job, after an early end for whom it serves, after a disturbance for all.  There are at most two steps a reservation.
 """
 
@@ -18,8 +18,9 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport nobody_waits, sort_queue
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
-from faultsim._core.scheduling.placed_holes cimport find_hole, is_touched
-from faultsim._core.scheduling.placed_plan cimport build, empty, give, meet, plan_t, stretch_t, take, widen
+from faultsim._core.scheduling.placed_plan cimport (
+    build, empty, find_hole, give, is_touched, meet, plan_t, stretch_t, take, widen,
+)
 from faultsim._core.scheduling.refusals cimport refusals_open
 from faultsim._core.scheduling.steps cimport steps_forget, steps_open
 from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, sim_t

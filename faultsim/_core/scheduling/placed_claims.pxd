@@ -64,6 +64,15 @@ cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t
 # Permit only what leaves a place to the open reservation of the head.
 cdef void spare_head(plan_t *p, sim_t *s, permit_t *permit) noexcept nogil
 
+# When the plan may have room for a job that needs whole parts of the machine, told by outlines.  What was found is kept
+# as long as it is true: as many releases as leave a place until a job starts, and a time before which nothing of a size
+# is reserved to the end of the pass.
+#
+# `shadow_from_now` (shadow.pxd) of such a job, and p.later.mask as that leaves it; OK, or a status code.
+cdef int turn_of_parts(plan_t *p, sim_t *s, int32_t job, double *t) noexcept nogil
+# The index of the first time to be tried at which such a job may find a place, or p.n_times; OK, or a status code.
+cdef int hopeful_from(plan_t *p, sim_t *s, int32_t job, int32_t *first) noexcept nogil
+
 
 cdef inline void forget_gone(plan_t *p) noexcept nogil:
     """Jobs start or leave."""

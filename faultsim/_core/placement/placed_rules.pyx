@@ -1,20 +1,26 @@
-"""Placement rules of a torus (model.md#torus-placement) as the engine calls them (placement.pxd)."""
+"""Placement rules of a torus (model.md#torus-placement) and of a pod (pod/choosing.pxd), as the engine calls them
+(placement.pxd).
+"""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free as c_free
 
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state
-from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_nodes
-from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.pod.choosing cimport pod_choose
+from faultsim._core.pod.slices cimport pod_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY, PYTHON_ERROR
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport RANK_AT, permit_t, place_t
 from faultsim._core.torus.balance cimport settle_balancing, settle_tie_breaking
 from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, list_permitted
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.machine cimport torus_machine_t
 from faultsim._core.torus.occupancy cimport box_t
+
+# -------------------------------------------------------------------------------------------------------- of a torus
 
 BOX_ORDERS = {"extents-descending": 0, "extents-ascending": 1, "bases": 2}
 
@@ -134,8 +140,24 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
     return 0
 
 
+# ---------------------------------------------------------------------------------------------------------- of a pod
+
+cdef int choose_first_slice(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                            place_t *out) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    if s.rank != NULL:
+        size |= s.rank[job] << RANK_AT       # who asks for a shape has this size and no other
+    return pod_choose(<pod_t *>s.machine.state, occ, size, permit, out)
+
+
+cdef int open_first_slice(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).placement.choose, (<sim_t *>sim).placement.stable = choose_first_slice, True
+    return 0
+
+
 FIRST_FIT = factory(open_first_fit)
 MAX_FREE_PARTITION = factory(open_max_free)
 BALANCING = factory(open_balancing)
 TIE_BREAKING = factory(open_tie_breaking)
 PYTHON = factory(open_python)
+FIRST_SLICE = factory(open_first_slice)

@@ -1,18 +1,34 @@
-"""Checkpointing (checkpointing.pxd): jobs ask themselves, and save where failures are likely enough
-(model.md#risk-based), or somebody outside says so.
+"""Checkpointing (checkpointing.pxd): checkpoints that are planned, whatever the rule that says how far apart they are;
+and jobs that ask themselves, and save where failures are likely enough (model.md#risk-based) or somebody outside says
+so.
 """
 
 from libc.stdint cimport int32_t
 
-from faultsim._core.containers.event_queue cimport heap_push
-from faultsim._core.tables.factory cimport factory
-from faultsim._core.faults.predictions cimport failing_of_job
-from faultsim._core.faults.own_clock cimport time_from
+import numpy as np
+
 from faultsim._core.checkpointing.requests cimport can_save, save
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.memory cimport open_state
+from faultsim._core.faults.own_clock cimport time_from
+from faultsim._core.faults.predictions cimport failing_of_job
+from faultsim._core.inputs cimport column
 from faultsim._core.questions cimport ask, open_questions
 from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t
-from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport OK
+from faultsim._core.tables.factory cimport factory
+
+# ----------------------------------------------------------------------------------------------- planned checkpoints
+
+cdef int open_planned(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef const double[::1] interval = column(columns, columns, "checkpoint_interval", np.float64, s.n)
+    s.track.cost = options["cost"]
+    s.track.interval = &interval[0]
+    return 0
+
+
+# ----------------------------------------------------------------------------------------------------------- by risk
 
 # One row per job; the state is these rows.
 cdef struct risk_t:
@@ -91,5 +107,6 @@ cdef int open_asked(void *sim, dict options, dict columns) except -1:
     return open_questions(<sim_t *>sim, <int>ASK_CHECKPOINT, options["object"])
 
 
+PLANNED = factory(open_planned)
 RISK_BASED = factory(open_risk)
 ASKED = factory(open_asked)
