@@ -1,9 +1,10 @@
 """Where a plan has become freer; the contract is in gaps.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t
-from libc.string cimport memmove
+from libc.stdint cimport INT32_MAX, int64_t, uint64_t
+from libc.string cimport memmove, memset
 
+from faultsim._core.containers.bits cimport fs_highest, fs_lowest
 from faultsim._core.scheduling.profile cimport at_of, level_of, step_back, step_on
 
 cdef enum:
@@ -41,19 +42,19 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
 
 
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:
-    cdef int32_t c, k
+    cdef int32_t c, k, part
     for c in range(CLASSES):
         g.wanted[c] = INFINITY
+        g.some[c] = 0
     g.good = GOOD
+    memset(g.waiting, 0, sizeof(g.waiting))
     for k in range(n):
         c = class_of(need[k])
         if least[k] < g.wanted[c]:
             g.wanted[c] = least[k]
-
-
-cdef inline double rounded_up(double begin, double end) noexcept nogil:
-    """A length: the end of a job is a sum of doubles, and its least duration may be a float."""
-    return ((end - begin) + 4e-15 * (begin + end)) * (1.0 + 3e-7) + 1e-30
+        part = part_of(need[k], c)
+        g.waiting[64 * c + part] += 1
+        g.some[c] |= <uint64_t>1 << part
 
 
 cdef inline void set_gap(gap_t *gap, double begin, double end, double length, int32_t level,
@@ -154,25 +155,56 @@ cdef void widen(gaps_t *g, int32_t level, int32_t floor, int32_t before, int32_t
         whole = True
 
 
+cdef inline int32_t least_in(int32_t part, int32_t c) noexcept nogil:
+    """The least need in a 64th of a class."""
+    return (64 + part) << (c - 6) if c > 6 else (64 + part) >> (6 - c)
+
+
+cdef inline int32_t fewest_above(const gaps_t *g, int32_t before) noexcept nogil:
+    """No job that waits needs fewer nodes than that, and more than `before`."""
+    cdef int32_t c = class_of(before + 1)
+    cdef uint64_t bits = g.some[c] & (~<uint64_t>0 << part_of(before + 1, c))
+    while bits == 0:
+        c += 1
+        if c >= CLASSES - 1:
+            return INT32_MAX
+        bits = g.some[c]
+    return max(least_in(fs_lowest(bits), c), before + 1)
+
+
+cdef inline int32_t most_up_to(const gaps_t *g, int32_t peak) noexcept nogil:
+    """No job that waits needs more nodes than that, and no more than `peak`; 0: there is none."""
+    cdef int32_t c
+    cdef uint64_t bits
+    if peak <= 0:
+        return 0
+    c = class_of(peak)
+    bits = g.some[c] & (~<uint64_t>0 >> (63 - part_of(peak, c)))
+    while bits == 0:
+        c -= 1
+        if c < 0:
+            return 0
+        bits = g.some[c]
+    return min(least_in(fs_highest(bits), c) + (((1 << (c - 6)) - 1) if c > 6 else 0), peak)
+
+
 cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end, int32_t before,
                     int32_t peak) noexcept nogil:
     cdef open_t stack[DEPTH]
     cdef open_t left[DEPTH]
     cdef open_t top
     cdef spot_t spot
-    cdef int32_t n = 0, k = 0, level = level_of(f, here), low, floor
+    cdef int32_t n = 0, k = 0, level, low, floor
     cdef double t = max(at_of(f, here), now), first
     cdef bint more
+    # Gaps of as few nodes as `before` have not grown.
+    before = fewest_above(g, before) - 1
+    peak = most_up_to(g, peak)
     if peak <= before:
-        return               # gaps of as few nodes as `before` have not grown
-    low = class_of(before + 1)
-    while g.wanted[low] == INFINITY:
-        if low == class_of(peak):
-            return
-        low += 1
+        return
     # The gaps that are open where it begins.
     spot = here
-    low = level
+    low = min(level_of(f, here), peak)
     first = t
     while low > before:
         if at_of(f, spot) <= now or not step_back(f, &spot):
@@ -180,7 +212,7 @@ cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end
             k += 1
             break
         f.looked += 1
-        level = level_of(f, spot)
+        level = min(level_of(f, spot), peak)
         if level < low:
             if k < DEPTH - 1:
                 left[k].level, left[k].begin = low, first
@@ -198,7 +230,7 @@ cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end
     while True:
         more = step_on(f, &spot)
         t = at_of(f, spot) if more else INFINITY
-        level = level_of(f, spot) if more else -1
+        level = min(level_of(f, spot), peak) if more else -1
         f.looked += 1
         first = t
         while n > 0 and stack[n - 1].level > level:
@@ -218,7 +250,6 @@ cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end
 
 cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil:
     cdef int32_t c = class_of(need), i
-    cdef double length = rounded_up(begin, begin + longest)
     cdef gap_t *gap
     if need > 1 and class_of(need - 1) == c:
         c += 1               # there are smaller ones in the class
@@ -226,5 +257,5 @@ cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, doub
         for i in range(g.of[c].n):
             gap = &g.of[c].gap[i]
             if begin <= gap.begin and gap.end <= stop:
-                gap.length = min(gap.length, length)
+                gap.length = min(gap.length, longest)
         c += 1

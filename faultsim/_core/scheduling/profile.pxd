@@ -10,13 +10,16 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.contract cimport fs_require
+
 cdef enum:
     STEPS_IN_BLOCK = 64
+    ROW = 8                  # of them
 
 cdef struct steps_t:
     int32_t n
     int32_t high             # no level of the block is above
-    double at[STEPS_IN_BLOCK]
+    double at[STEPS_IN_BLOCK]        # inf: behind the last
     int32_t level[STEPS_IN_BLOCK]
     int32_t first[STEPS_IN_BLOCK]
 
@@ -60,11 +63,28 @@ cdef inline steps_t *block_at(const profile_t *f, int32_t b) noexcept nogil:
     return &f.block[f.order[b]]
 
 
+cdef inline int32_t last_by(const steps_t *s, double t) noexcept nogil:
+    """The last step of a block that begins by time t, or its first one.
+
+    The times are compared a row after the other, each all at once: nothing waits for what was found in between.
+    """
+    cdef const double *at = s.at
+    cdef int32_t found = 0, i = 0, k
+    if s.n > ROW:
+        for k in range(1, STEPS_IN_BLOCK // ROW):
+            found += at[ROW * k] <= t
+        found *= ROW
+        at += found
+    for k in range(1, ROW):
+        i += at[k] <= t
+    return found + i
+
+
 cdef inline spot_t spot_of(const profile_t *f, double t) noexcept nogil:
-    """The step that holds at time t: the last one with at <= t, or the front."""
+    """The step that holds at time t < inf: the last one with at <= t, or the front."""
     cdef spot_t spot
-    cdef const steps_t *s
     cdef int32_t low = 0, high = f.n, mid
+    fs_require(t < INFINITY)
     while high - low > 1:
         mid = (low + high) >> 1
         if f.begins[mid] <= t:
@@ -72,15 +92,7 @@ cdef inline spot_t spot_of(const profile_t *f, double t) noexcept nogil:
         else:
             high = mid
     spot.b = low
-    s = block_at(f, low)
-    low, high = 0, s.n
-    while high - low > 1:
-        mid = (low + high) >> 1
-        if s.at[mid] <= t:
-            low = mid
-        else:
-            high = mid
-    spot.i = low
+    spot.i = last_by(block_at(f, low), t)
     return spot
 
 

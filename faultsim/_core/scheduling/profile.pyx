@@ -14,6 +14,13 @@ cdef int profile_open(profile_t *f, void *owner) except -1:
     return 0
 
 
+cdef inline void clear(steps_t *s, int32_t end) noexcept nogil:
+    """There are steps no more from s.n to `end`."""
+    cdef int32_t i
+    for i in range(s.n, end):
+        s.at[i] = INFINITY
+
+
 cdef void profile_reset(profile_t *f, double at, int32_t level) noexcept nogil:
     cdef steps_t *s = &f.block[0]
     f.n = f.made = 1
@@ -23,6 +30,7 @@ cdef void profile_reset(profile_t *f, double at, int32_t level) noexcept nogil:
     f.begins[0] = s.at[0] = at
     s.n, s.high = 1, level
     s.level[0] = level
+    clear(s, STEPS_IN_BLOCK)
 
 
 cdef void profile_list(profile_t *f) noexcept nogil:
@@ -63,6 +71,7 @@ cdef int profile_append(profile_t *f, void *owner, double at, int32_t level) noe
         f.n += 1
         s = &f.block[b]
         s.n, s.high = 0, level
+        clear(s, STEPS_IN_BLOCK)
     s.at[s.n], s.level[s.n], s.first[s.n] = at, level, -1
     s.n += 1
     s.high = max(s.high, level)
@@ -93,6 +102,8 @@ cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
     other.n, other.high = s.n - half, s.high
     move_steps(f, other, 0, s, half, other.n)
     s.n = half
+    clear(s, STEPS_IN_BLOCK)
+    clear(other, STEPS_IN_BLOCK)
     shift(f, b + 2, b + 1)
     f.order[b + 1] = made
     f.begins[b + 1] = other.at[0]
@@ -171,9 +182,16 @@ cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil:
         remove_block(f, spot.b)
         return
     move_steps(f, s, i, s, i + 1, s.n - i)
+    s.at[s.n] = INFINITY
     if i == 0:
         f.begins[spot.b] = s.at[0]
     fill(f, spot.b)
+
+
+cdef inline int32_t last_before(const steps_t *s, double end) noexcept nogil:
+    """The last step of a block that begins before `end`, as its first one does."""
+    cdef int32_t i = last_by(s, end)
+    return i - 1 if i > 0 and s.at[i] == end else i
 
 
 cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t nodes) noexcept nogil:
@@ -182,18 +200,12 @@ cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t n
     What comes or goes at both ends is known before anything is moved, so that each step moves at most once.
     """
     cdef steps_t *s = block_at(f, a.b)
-    cdef int32_t i = a.i, n = s.n, k, high = n, mid, level, most, lead = 1, tail = 1
+    cdef int32_t i = a.i, n = s.n, k, high, level, most, lead = 1, tail = 1
     cdef bint known = s.at[i] == begin
     if n > STEPS_IN_BLOCK - 2 or (a.b + 1 < f.n and f.begins[a.b + 1] <= end) or (known and i == 0 and a.b > 0):
         return False
     # The steps of before that lie within are at [i, high), from where `begin` is known on.
-    k = i
-    while high - k > 1:
-        mid = (k + high) >> 1
-        if s.at[mid] < end:
-            k = mid
-        else:
-            high = mid
+    high = min(last_before(s, end) + 1, n)
     f.looked += high - i
     level = s.level[high - 1]
     if known:
@@ -218,6 +230,7 @@ cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t n
     if tail > 0:
         s.at[high], s.level[high], s.first[high] = end, level, -1
     s.n = n + lead + tail
+    clear(s, n)
     if nodes > 0:
         most = s.high
         for k in range(i, high):
@@ -231,7 +244,7 @@ cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t n
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil:
     cdef spot_t a, z
     cdef steps_t *s
-    cdef int32_t i, n
+    cdef int32_t i, k, n, most
     if not begin < end:
         return OK
     a = spot_of(f, begin)
@@ -239,26 +252,27 @@ cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_
         return OK
     if at_of(f, a) != begin and insert(f, owner, begin, &a) < 0:
         return NO_MEMORY
+    # Block by block, as far as it goes.
     z = a
-    s = block_at(f, z.b)
-    i = z.i
     while True:
-        f.looked += 1
-        s.level[i] += nodes
-        if s.level[i] > s.high:
-            s.high = s.level[i]
-        if i + 1 < s.n:
-            if s.at[i + 1] >= end:
-                break
-            i += 1
-        else:
-            if z.b + 1 == f.n or f.begins[z.b + 1] >= end:
-                break
-            z.b += 1
-            s = block_at(f, z.b)
-            i = 0
+        s = block_at(f, z.b)
+        i = n = s.n
+        if z.b + 1 == f.n or f.begins[z.b + 1] >= end:
+            i = min(last_before(s, end) + 1, n)
+        for k in range(z.i, i):
+            s.level[k] += nodes
+        f.looked += i - z.i
+        if nodes > 0:
+            most = s.high
+            for k in range(z.i, i):
+                most = max(most, s.level[k])
+            s.high = most
+        if i < n or z.b + 1 == f.n or f.begins[z.b + 1] >= end:
+            break
+        z.b += 1
+        z.i = 0
     # The last step that lies within; the next one, if there is one, is where it ends or later.
-    z.i = i
+    z.i = i - 1
     if end < INFINITY:
         n = f.n
         if end_of(f, z) == end:
@@ -290,6 +304,7 @@ cdef void profile_forget(profile_t *f, double t) noexcept nogil:
     if spot.i > 0:
         s.n -= spot.i
         move_steps(f, s, 0, s, spot.i, s.n)
+        clear(s, s.n + spot.i)
     # What holds at `t` began then or earlier.
     f.begins[0] = s.at[0] = t
 
@@ -358,7 +373,9 @@ cdef class Profile:
         for b in range(f.n):
             s = block_at(f, b)
             high = max([s.level[i] for i in range(s.n)])
-            if not 0 < s.n <= STEPS_IN_BLOCK or f.begins[b] != s.at[0] or high > s.high:
+            behind = [s.at[i] for i in range(s.n, STEPS_IN_BLOCK)]
+            if (not 0 < s.n <= STEPS_IN_BLOCK or f.begins[b] != s.at[0] or high > s.high
+                    or behind != [INFINITY] * len(behind)):
                 raise AssertionError(f"block {b} is wrong")
             found += [(s.at[i], s.level[i]) for i in range(s.n)]
         return found

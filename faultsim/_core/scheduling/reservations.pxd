@@ -17,6 +17,7 @@ from faultsim._core.scheduling.profile cimport profile_t, spot_t
 from faultsim._core.state cimport sim_t
 
 cdef enum:
+    SHORTER = 4              # the same where few wait
     FOUND = 16               # so many jobs are remembered
     TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
 
@@ -46,6 +47,18 @@ cdef struct hope_t:          # who of the last jobs that were asked about togeth
     int32_t end              # the place behind them
     double stop              # no hole that begins before
 
+# Where the nodes of a job are free from a time before `until` on they are for less than `least`, and not up to its
+# reservation at `begin`.
+cdef struct short_t:
+    int32_t need
+    double least
+    double begin
+    double until
+
+cdef struct shorter_t:       # of the last jobs that have been looked at
+    int32_t n
+    short_t of[SHORTER]
+
 cdef struct plan_t:
     profile_t free           # nodes, over time
     double *begin            # of reservations, by job number; inf: none
@@ -57,6 +70,8 @@ cdef struct plan_t:
     bint slides              # the job looked at moves up to the nodes that are free just before,
     spot_t slid_to           # from this step
     spot_t slid_from         # to that of its reservation
+    double held_at           # just before that no more nodes are free than so many; -inf: of no time that is known
+    int32_t held_level
     bint listed              # many wait, or did at some time since the last disturbance
     double gained
     bint rebuild             # a disturbance since the last pass
@@ -101,7 +116,8 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
 # of its expected duration; inf: none.
 cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept nogil
 # The earliest from now on, which is before `stop`, and before that, whether or not it has one; inf: there is none.
-cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil
+# `shorter` remembers what was too short; empty it when the plan becomes freer.
+cdef double hole_before(plan_t *p, const sim_t *s, shorter_t *shorter, int32_t job, double stop) noexcept nogil
 # The earliest hole before a job's reservation; inf: there is none.
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give the job of which these two were asked last a reservation in the hole that they found.  OK or NO_MEMORY.

@@ -7,7 +7,7 @@ from libc.string cimport memset
 
 from faultsim._core.queue cimport least_of
 from faultsim._core.scheduling.gaps cimport (
-    class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse,
+    class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse, rounded_up,
 )
 from faultsim._core.scheduling.profile cimport (
     at_of, block_at, level_of, profile_add, profile_cut, profile_list, profile_rise, profile_t, profile_tidy, spot_of,
@@ -62,6 +62,7 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
     cdef spot_t here, spot
     cdef int32_t level, least, most, job
     p.n_found = 0
+    p.held_at = -INFINITY
     if not p.listed:
         p.gained = max(p.gained, end)
         return
@@ -148,10 +149,10 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
 
     What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
     Nodes of a job that outlives its estimate count from now on, yet cannot be had now (model.md#overrun): such a
-    hole is at `now` and waits.  `longest`: of the stretches that were too short.
+    hole is at `now` and waits.  `longest`: the stretches that were too short are shorter.
     """
     cdef profile_t *f = &p.free
-    cdef int32_t need = s.need[job], i = 0, b = 0
+    cdef int32_t need = s.need[job], i = 0, b = 0, first
     cdef double own = p.begin[job], end
     cdef spot_t spot
     cdef const steps_t *steps
@@ -162,10 +163,11 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
     while True:
         # The first step that has as many nodes; blocks are passed that are too low all along.
         if steps.level[i] < need:
-            f.looked += steps.n - i
+            first = i
             i += 1
             while i < steps.n and steps.level[i] < need:
                 i += 1
+            f.looked += i - first
             if i == steps.n:
                 spot.b, spot.i = b + 1, 0
                 if not profile_rise(f, &spot, need, stop):
@@ -178,25 +180,40 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
         end = end_if_started_at(s, job, t)
         if end > own:
             end = own
+        # Until there are fewer.
+        i += 1
         while True:
-            i += 1
-            if i == steps.n:
-                b += 1
-                if b == f.n:
-                    return t
-                steps = block_at(f, b)
-                i = 0
-            if steps.at[i] >= end:
-                return t
-            f.looked += 1
-            if steps.level[i] < need:
+            first = i
+            while i < steps.n and steps.at[i] < end and steps.level[i] >= need:
+                i += 1
+            f.looked += i - first
+            if i < steps.n:
                 break
-        longest[0] = max(longest[0], steps.at[i] - t)
+            b += 1
+            if b == f.n:
+                return t
+            steps = block_at(f, b)
+            i = 0
+        if steps.at[i] >= end:
+            return t
+        longest[0] = max(longest[0], rounded_up(t, steps.at[i]))
 
 
-cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil:
-    cdef double longest = 0.0
-    return hole(p, s, job, s.now, stop, &longest)
+cdef double hole_before(plan_t *p, const sim_t *s, shorter_t *shorter, int32_t job, double stop) noexcept nogil:
+    cdef double t = s.now, begin = p.begin[job], remaining = s.remaining[job], longest = 0.0, least = 0.0, found
+    cdef int32_t need = s.need[job], i
+    cdef short_t *of = shorter.of
+    for i in range(min(shorter.n, <int32_t>SHORTER)):
+        if of[i].until > t and of[i].need <= need and of[i].begin <= begin and of[i].least <= remaining:
+            t = of[i].until
+            least = of[i].least
+    if t >= stop:
+        return INFINITY
+    found = hole(p, s, job, t, stop, &longest)
+    of = &of[shorter.n % SHORTER]
+    shorter.n += 1
+    of.need, of.least, of.begin, of.until = need, max(least, longest), begin, min(found, stop)
+    return found
 
 
 cdef inline bint is_restarted(const sim_t *s, int32_t job) noexcept nogil:
@@ -276,6 +293,7 @@ cdef int32_t next_hopeful(const plan_t *p, hope_t *hope, const int32_t *need, co
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef double old = p.begin[job], slid = INFINITY, limit, found, stop, longest, since = -INFINITY
+    cdef float shut
     cdef int32_t need = s.need[job]
     cdef gaps_t *gaps = &p.gaps
     cdef gap_t *gap
@@ -285,7 +303,11 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     if old < p.until or p.until == INFINITY:
         spot = spot_of(f, old)
         p.slid_from = spot
-        while at_of(f, spot) > s.now and step_back(f, &spot) and level_of(f, spot) >= need:
+        while at_of(f, spot) > s.now and step_back(f, &spot):
+            if level_of(f, spot) < need:
+                if not p.slides:
+                    p.held_at, p.held_level = old, level_of(f, spot)
+                break
             f.looked += 1
             p.slides = True
             p.slid_to = spot
@@ -297,20 +319,19 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
         return slid
     # Or in a gap before that.
     limit = min(old, slid)
-    gap = gap_that_admits(gaps, need, s.remaining[job], limit, &since)
+    gap = gap_that_admits(gaps, need, s.remaining[job], limit, &since, &shut)
     while gap != NULL:
         stop = min(limit, gap.end)
         longest = 0.0
         found = hole(p, s, job, max(since, s.now), stop, &longest)
-        if not is_restarted(s, job):
-            refuse(gap, need, s.remaining[job], min(found, stop))
+        refuse(gap, need, max(shut, <float>(longest * (1.0 + 1.5e-7))), min(found, stop))
         if found != INFINITY:
             p.slides = False
             return found
         if since == gap.begin:
             gaps_measured(gaps, need, gap.begin, stop, longest)
         since = stop
-        gap = gap_that_admits(gaps, need, s.remaining[job], limit, &since)
+        gap = gap_that_admits(gaps, need, s.remaining[job], limit, &since, &shut)
     return slid
 
 

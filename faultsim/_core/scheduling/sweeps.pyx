@@ -11,8 +11,8 @@ from faultsim._core.scheduling.gaps cimport class_of, gap_that_admits, gaps_one_
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve, unlink,
-    unmark,
+    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve,
+    shorter_t, unlink, unmark,
 )
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -46,17 +46,28 @@ cdef bint is_missed(plan_t *p, const sim_t *s) noexcept nogil:
     return False
 
 
-cdef int32_t next_marked(const plan_t *p, int32_t job, int32_t last) noexcept nogil:
+cdef inline bint is_held(const plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether the nodes just before a job's reservation are known not to be free."""
+    return p.begin[job] == p.held_at and s.need[job] > p.held_level
+
+
+cdef int32_t next_marked(plan_t *p, const sim_t *s, int32_t job, int32_t last) noexcept nogil:
     """The first job from `job` up to `last` that is marked; -1: none."""
     cdef int32_t word = job >> 6
     cdef uint64_t bits = p.marked[word] & (~<uint64_t>0 << (job & 63))
-    while bits == 0:
-        word += 1
-        if word > last >> 6:
+    while True:
+        while bits == 0:
+            word += 1
+            if word > last >> 6:
+                return -1
+            bits = p.marked[word]
+        job = 64 * word + fs_lowest(bits)
+        if job > last:
             return -1
-        bits = p.marked[word]
-    job = 64 * word + fs_lowest(bits)
-    return job if job <= last else -1
+        if not is_held(p, s, job):
+            return job
+        unmark(p, job)
+        bits &= bits - 1
 
 
 cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
@@ -79,6 +90,7 @@ cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) n
     cdef int32_t tallest = gaps.tallest, k, may
     cdef float longest = gaps.longest
     cdef double since
+    cdef float shut
     while at < end:
         need, least = s.queue.need + at, s.queue.least + at
         if at + TOGETHER <= end:
@@ -91,7 +103,7 @@ cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) n
         for k in range(min(<int32_t>TOGETHER, end - at)):
             if need[k] <= tallest and least[k] <= gaps.of[class_of(need[k])].longest:
                 since = -INFINITY
-                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[at + k]], &since) != NULL:
+                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[at + k]], &since, &shut) != NULL:
                     return at + k
         at += TOGETHER
     return end
@@ -102,12 +114,12 @@ cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_numb
     cdef const queue_t *q = &s.queue
     cdef int32_t end = q.end, found
     if by_number:
-        found = next_marked(p, q.job[at], q.job[end - 1])
+        found = next_marked(p, s, q.job[at], q.job[end - 1])
         if found >= 0:
             end = place_in(q, at, found)
     else:
         found = at
-        while found < end and not is_marked(p, q.job[found]):
+        while found < end and (not is_marked(p, q.job[found]) or is_held(p, s, q.job[found])):
             found += 1
         end = found
     return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
@@ -120,6 +132,7 @@ cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
     cdef int32_t at = q.head, keep = at, stays = at, job
     cdef double begin
     cdef int code
+    p.held_at = -INFINITY
     while at < q.end:
         at = next_to_look_at(p, s, at, by_number)
         if at >= q.end:
@@ -185,20 +198,24 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t i, keep = q.head, stays = q.head, job
     cdef double begin, old, gained = p.gained, soonest = INFINITY
+    cdef shorter_t shorter
     cdef int code
     p.gained = -INFINITY
+    shorter.n = 0
     s.work.looked += q.end - q.head
     for i in range(q.head, q.end):
         job = q.job[i]
         old = p.begin[job]
         begin = INFINITY
         if s.now < old and s.now < gained or old == INFINITY:
-            begin = hole_before(p, s, job, old if old == INFINITY or old < gained else gained)
+            begin = hole_before(p, s, &shorter, job, old if old == INFINITY or old < gained else gained)
         if begin < old:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
             # What it leaves may serve those behind it now, and those before it in the next pass.
             gained = max(gained, p.gained)
+            if old < INFINITY:
+                shorter.n = 0
         if old == INFINITY:
             unmark(p, job)
         begin = p.begin[job]
