@@ -1,0 +1,9 @@
+"""Conservative backfilling on a cluster whose nodes fail twice as often."""
+
+from scaling.conservative_failing import row
+
+ROW = row(
+    4,
+    "at most 30 times EASY, which is not reached with the whole log: thousands wait, and between two disturbances many "
+    "of them move",
+)
