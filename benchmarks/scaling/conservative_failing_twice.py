@@ -4,6 +4,5 @@ from scaling.conservative_failing import row
 
 ROW = row(
     4,
-    "at most 30 times EASY, which is not reached with the whole log: thousands wait, and between two disturbances many "
-    "of them move",
+    "at most 30 times EASY, which is not reached with the whole log, where thousands wait",
 )
