@@ -49,3 +49,14 @@ def test_whoever_cannot_be_in_the_way_is_not_planned_before_a_job_that_may_start
     assert np.all(simulation.result().jobs["wait"][1 + wide :] == 0)
     done = simulation._execution.engine.work
     assert 0 < done["steps"] < 40 * wide * small
+
+
+def test_whoever_has_too_little_time_now_is_passed_over():
+    """Each of 1,000 arrivals disturbs.  Four nodes are free, and two of them for too short for any job that waits."""
+    jobs = 1000
+    runtime = np.random.default_rng(1).integers(20_000, 30_000, jobs).astype(float)
+    size = np.random.default_rng(2).integers(3, 5, jobs)
+    estimate = runtime.copy()
+    runtime[:3], estimate[:3], size[:3] = [10_000, 10_000, 100], [1, 10_000, 100], [1, 59, 62]
+    done = work(fs.Workload(submit=np.arange(jobs, dtype=float), runtime=runtime, size=size, estimate=estimate))
+    assert jobs <= done["looked"] < 10 * jobs

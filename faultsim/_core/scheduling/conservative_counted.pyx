@@ -8,9 +8,10 @@ and, for each that moves, the logarithm of the number of steps and the steps bet
 long as few wait all of them are looked at, which costs less.
 
 After a disturbance the queue is planned again, but only as far as anybody may start, and of those before whoever may,
-only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Their
-reservations are found, as of that pass, when somebody asks for them: the next pass, unless there has been another
-disturbance, which is what often follows.  Then nobody ever asks.
+only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Who may start
+is found by comparing rows of jobs with what is free from now on.  The reservations of the others are found, as of that
+pass, when somebody asks for them: the next pass, unless there has been another disturbance, which often follows.  Then
+nobody ever asks.
 
 Where many wait the plan is made and kept right only up to a horizon, since most of what lies behind it is dropped by
 the next disturbance as well (horizon.pxd).
@@ -24,13 +25,13 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, least_of, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.gaps cimport gaps_one_less, gaps_one_more
+from faultsim._core.scheduling.gaps cimport gaps_one_less, gaps_one_more, rounded_up
 from faultsim._core.scheduling.horizon cimport (
     begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
-    at_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
+    at_of, block_at, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
@@ -101,22 +102,59 @@ cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) n
     return False
 
 
-cdef int32_t next_narrow(const queue_t *q, int32_t at, int32_t most) noexcept nogil:
-    """The first place from `at` on of a job that needs no more nodes; the end: none."""
-    cdef const int32_t *need = q.need
-    cdef const int32_t *here
-    cdef int32_t k, some
-    while at + TOGETHER <= q.end:
-        here = need + at
-        some = 0
-        for k in range(TOGETHER):        # the compiler makes vectors of this
-            some |= here[k] <= most
-        if some:
-            break
+cdef enum:
+    STAIRS = 6
+    FAR = 128                # steps that are looked at for them
+
+# From now on so many nodes are free for so long, or less: each stair is lower than the one before, and longer.
+cdef struct stairs_t:
+    int32_t n
+    int32_t level[STAIRS]
+    float length[STAIRS]     # rounded up
+
+
+cdef void look_down(stairs_t *to, const profile_t *f, double now, int32_t most) noexcept nogil:
+    """For how long no fewer nodes are free from now on, of at most so many."""
+    cdef int32_t low = min(most, block_at(f, 0).level[0]), steps = 0
+    cdef spot_t spot
+    spot.b = spot.i = 0
+    to.n = 0
+    while low > 0 and to.n < STAIRS - 1 and steps < FAR and step_on(f, &spot):
+        steps += 1
+        if level_of(f, spot) < low:
+            to.level[to.n], to.length[to.n] = low, <float>rounded_up(now, at_of(f, spot))
+            to.n += 1
+            low = level_of(f, spot)
+    if low > 0:
+        to.level[to.n], to.length[to.n] = low, INFINITY
+        to.n += 1
+
+
+cdef int32_t next_short(const queue_t *q, const stairs_t *stairs, int32_t at) noexcept nogil:
+    """The first place from `at` on of a job for which as many nodes may be free for as long; the end: none."""
+    cdef const int32_t *need
+    cdef const float *least
+    cdef int32_t i, k, some, level
+    cdef float length
+    if stairs.n == 0:
+        return q.end
+    while at < q.end:
+        need, least = q.need + at, q.least + at
+        if at + TOGETHER <= q.end:
+            some = 0
+            for i in range(stairs.n):
+                level, length = stairs.level[i], stairs.length[i]
+                for k in range(TOGETHER):        # the compiler makes vectors of this
+                    some |= (need[k] <= level) & (least[k] <= length)
+            if not some:
+                at += TOGETHER
+                continue
+        for k in range(min(<int32_t>TOGETHER, q.end - at)):
+            for i in range(stairs.n):
+                if need[k] <= stairs.level[i] and least[k] <= stairs.length[i]:
+                    return at + k
         at += TOGETHER
-    while at < q.end and need[at] > most:
-        at += 1
-    return at
+    return q.end
 
 
 cdef void leave(plan_t *p, const queue_t *q, int32_t begin, int32_t end) noexcept nogil:
@@ -138,6 +176,7 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     cdef int32_t i = q.head, keep = i, stays = i, next = i, job, hopeful
     cdef double begin, end = 0.0, sure = s.now, stop
     cdef hope_t hope
+    cdef stairs_t stairs
     cdef bint looked = False
     cdef int code
     if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
@@ -150,13 +189,15 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
             next = i
             looked = False
         while not looked:
+            look_down(&stairs, &p.free, s.now, usable(s))
             while True:
-                next = next_narrow(q, next, usable(s))
+                next = next_short(q, &stairs, next)
                 if next == q.end:
                     # Those at [keep, stays) have started.
                     leave(p, q, i, q.end)
                     close_gap(q, keep_range(q, keep, stays, i), i)
                     return OK
+                s.work.looked += 1
                 end = end_if_started(s, q.job[next])
                 if starts_now(p, s, q.job[next], end):
                     break
