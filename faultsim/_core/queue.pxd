@@ -6,6 +6,16 @@ from libc.string cimport memmove
 
 from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
+cdef enum:
+    TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
+    STAIRS = 6
+
+# So many nodes for so long, or fewer for longer: each stair is lower than the one before.
+cdef struct stairs_t:
+    int32_t n
+    int32_t level[STAIRS]
+    float length[STAIRS]
+
 # A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int sort_now(sim_t *s) noexcept nogil
@@ -112,14 +122,19 @@ cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t 
 
 cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
     """The first place from `at` on whose job asks for no more than what is free; `end`: none."""
+    cdef const int32_t *here
     cdef int32_t k, fits
-    while at + 16 <= end:
-        fits = 0
-        for k in range(16):              # the compiler makes vectors of this
-            fits |= need[at + k] <= free
+    while at + TOGETHER <= end:
+        here, fits = need + at, 0
+        for k in range(TOGETHER):        # the compiler makes vectors of this
+            fits |= here[k] <= free
         if fits:
             break
-        at += 16
+        at += TOGETHER
     while at < end and need[at] > free:
         at += 1
     return at
+
+
+# The first place in [at, end) of a job that asks for no more than one of the stairs; `end`: none.
+cdef int32_t next_short(const queue_t *q, const stairs_t *stairs, int32_t at, int32_t end) noexcept nogil

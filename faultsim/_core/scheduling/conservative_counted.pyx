@@ -24,7 +24,9 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, least_of, nobody_waits, open_scan, sort_queue
+from faultsim._core.queue cimport (
+    STAIRS, close_gap, keep_range, least_of, next_short, nobody_waits, open_scan, sort_queue, stairs_t,
+)
 from faultsim._core.scheduling.gaps cimport gaps_one_less, gaps_one_more, rounded_up
 from faultsim._core.scheduling.horizon cimport (
     begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
@@ -35,7 +37,7 @@ from faultsim._core.scheduling.profile cimport (
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t,
+    back_t, begin_lists, came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t,
     plan_t, reserve, unmark,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
@@ -103,18 +105,11 @@ cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) n
 
 
 cdef enum:
-    STAIRS = 6
-    FAR = 128                # steps that are looked at for them
-
-# From now on so many nodes are free for so long, or less: each stair is lower than the one before, and longer.
-cdef struct stairs_t:
-    int32_t n
-    int32_t level[STAIRS]
-    float length[STAIRS]     # rounded up
+    FAR = 128                # steps that are looked at
 
 
 cdef void look_down(stairs_t *to, const profile_t *f, double now, int32_t most) noexcept nogil:
-    """For how long no fewer nodes are free from now on, of at most so many."""
+    """So many nodes, at most `most`, are free from now on, for so long or less."""
     cdef int32_t low = min(most, block_at(f, 0).level[0]), steps = 0
     cdef spot_t spot
     spot.b = spot.i = 0
@@ -128,33 +123,6 @@ cdef void look_down(stairs_t *to, const profile_t *f, double now, int32_t most) 
     if low > 0:
         to.level[to.n], to.length[to.n] = low, INFINITY
         to.n += 1
-
-
-cdef int32_t next_short(const queue_t *q, const stairs_t *stairs, int32_t at) noexcept nogil:
-    """The first place from `at` on of a job for which as many nodes may be free for as long; the end: none."""
-    cdef const int32_t *need
-    cdef const float *least
-    cdef int32_t i, k, some, level
-    cdef float length
-    if stairs.n == 0:
-        return q.end
-    while at < q.end:
-        need, least = q.need + at, q.least + at
-        if at + TOGETHER <= q.end:
-            some = 0
-            for i in range(stairs.n):
-                level, length = stairs.level[i], stairs.length[i]
-                for k in range(TOGETHER):        # the compiler makes vectors of this
-                    some |= (need[k] <= level) & (least[k] <= length)
-            if not some:
-                at += TOGETHER
-                continue
-        for k in range(min(<int32_t>TOGETHER, q.end - at)):
-            for i in range(stairs.n):
-                if need[k] <= stairs.level[i] and least[k] <= stairs.length[i]:
-                    return at + k
-        at += TOGETHER
-    return q.end
 
 
 cdef void leave(plan_t *p, const queue_t *q, int32_t begin, int32_t end) noexcept nogil:
@@ -191,7 +159,7 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
         while not looked:
             look_down(&stairs, &p.free, s.now, usable(s))
             while True:
-                next = next_short(q, &stairs, next)
+                next = next_short(q, &stairs, next, q.end)
                 if next == q.end:
                     # Those at [keep, stays) have started.
                     leave(p, q, i, q.end)

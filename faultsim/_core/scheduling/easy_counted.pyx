@@ -8,8 +8,8 @@ from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, open_slopes, somebody_fits, sort_now,
-    sort_queue,
+    TOGETHER, begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, open_slopes, somebody_fits,
+    sort_now, sort_queue,
 )
 from faultsim._core.scheduling.by_slope cimport (
     add_place, choice_t, choose_from, fill_place, first_candidate, first_place, next_place, open_choice,
@@ -37,15 +37,16 @@ cdef inline int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, in
                                    float time) noexcept nogil:
     """The first place from `at` on whose job fits, and perhaps ends in `time` or needs no more than `extra`."""
     cdef int32_t k, may
-    cdef const int32_t *need = q.need
-    cdef const float *least = q.least
-    while at + 16 <= end:
-        may = 0
-        for k in range(16):
-            may |= (need[at + k] <= free) & ((need[at + k] <= extra) | (least[at + k] <= time))
+    cdef const int32_t *need
+    cdef const float *least
+    while at + TOGETHER <= end:
+        need, least, may = q.need + at, q.least + at, 0
+        for k in range(TOGETHER):        # the compiler makes vectors of this
+            may |= (need[k] <= free) & ((need[k] <= extra) | (least[k] <= time))
         if may:
             break
-        at += 16
+        at += TOGETHER
+    need, least = q.need, q.least
     while at < end and not (need[at] <= free and (need[at] <= extra or least[at] <= time)):
         at += 1
     return at

@@ -11,6 +11,7 @@
 from libc.float cimport DBL_MAX as LATE
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from faultsim._core.queue cimport TOGETHER
 from faultsim._core.scheduling.gaps cimport gaps_t
 from faultsim._core.scheduling.least_free cimport change_t
 from faultsim._core.scheduling.profile cimport profile_t, spot_t
@@ -19,7 +20,6 @@ from faultsim._core.state cimport sim_t
 cdef enum:
     SHORTER = 4              # the same where few wait
     FOUND = 16               # so many jobs are remembered
-    TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
 
 cdef struct back_t:          # nodes that came back before they were expected, at `time`
     double time

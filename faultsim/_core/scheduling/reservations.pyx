@@ -5,7 +5,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
-from faultsim._core.queue cimport least_of
+from faultsim._core.queue cimport TOGETHER, least_of
 from faultsim._core.scheduling.gaps cimport (
     class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse, rounded_up,
 )

@@ -6,12 +6,12 @@ from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range
+from faultsim._core.queue cimport TOGETHER, close_gap, keep_range
 from faultsim._core.scheduling.gaps cimport class_of, gap_that_admits, gaps_one_less, gaps_t
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve,
+    earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve,
     shorter_t, unlink, unmark,
 )
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
