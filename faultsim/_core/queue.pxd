@@ -8,13 +8,6 @@ from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
 cdef enum:
     TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
-    STAIRS = 6
-
-# So many nodes for so long, or fewer for longer: each stair is lower than the one before.
-cdef struct stairs_t:
-    int32_t n
-    int32_t level[STAIRS]
-    float length[STAIRS]
 
 # A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
@@ -30,8 +23,8 @@ cdef void queue_again(sim_t *s) noexcept nogil
 
 
 cdef inline float least_of(double remaining) noexcept nogil:
-    """Rounded down, with no call.  What is less for two jobs is less for what remains of them."""
-    return <float>(remaining * (1.0 - 1.5e-7))
+    """Rounded down, with no call, and finite.  What is less for two jobs is less for what remains of them."""
+    return <float>min(remaining * (1.0 - 1.5e-7), 3.4e38)
 
 
 # Bounds of what a score is made of (by_slope.pyx), so that half as much is read.  A slope too small for a float is as
@@ -134,7 +127,3 @@ cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, i
     while at < end and need[at] > free:
         at += 1
     return at
-
-
-# The first place in [at, end) of a job that asks for no more than one of the stairs; `end`: none.
-cdef int32_t next_short(const queue_t *q, const stairs_t *stairs, int32_t at, int32_t end) noexcept nogil

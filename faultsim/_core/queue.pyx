@@ -30,34 +30,6 @@ cdef int open_slopes(sim_t *s) except -1:
     return 0
 
 
-cdef int32_t next_short(const queue_t *q, const stairs_t *stairs, int32_t at, int32_t end) noexcept nogil:
-    cdef const int32_t *need
-    cdef const float *least
-    cdef int32_t i, k, some, level
-    cdef float length
-    if stairs.n == 0:
-        return end
-    while at < end:
-        need, least = q.need + at, q.least + at
-        if at + TOGETHER <= end:
-            some = 0
-            for i in range(stairs.n):
-                level, length = stairs.level[i], stairs.length[i]
-                for k in range(TOGETHER):        # the compiler makes vectors of this
-                    some |= (need[k] <= level) & (least[k] <= length)
-                if some:                         # without which it makes them of the stairs
-                    break
-            if not some:
-                at += TOGETHER
-                continue
-        for k in range(min(<int32_t>TOGETHER, end - at)):
-            for i in range(stairs.n):
-                if need[k] <= stairs.level[i] and least[k] <= stairs.length[i]:
-                    return at + k
-        at += TOGETHER
-    return end
-
-
 cdef void queue_again(sim_t *s) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t i, k, job

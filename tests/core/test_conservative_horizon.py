@@ -36,17 +36,17 @@ def log_of(rng, jobs, overrun, gap):
     )
 
 
-def done(log, scheduler):
-    simulation = fs.Simulation(log, fs.Cluster(NODES), scheduler=scheduler, estimates="requested")
+def done(log, scheduler, failures=None):
+    simulation = fs.Simulation(log, fs.Cluster(NODES), scheduler=scheduler, estimates="requested", failures=failures)
     simulation.run()
     jobs = simulation.result().jobs
     return jobs["start"].tolist(), jobs["backfilled"].tolist(), simulation._execution.engine.work["looked"]
 
 
-def same(seed, jobs, overrun, gap):
+def same(seed, jobs, overrun, gap, failures=None):
     log = log_of(np.random.default_rng(seed), jobs, overrun, gap)
-    start, backfilled, looked = done(log, fs.ConservativeBackfill())
-    other = done(log, fs.ConservativeBackfill(order=ByIndex()))
+    start, backfilled, looked = done(log, fs.ConservativeBackfill(), failures)
+    other = done(log, fs.ConservativeBackfill(order=ByIndex()), failures)
     assert (start, backfilled) == other[:2]
     return looked, other[2]
 
@@ -55,6 +55,22 @@ def same(seed, jobs, overrun, gap):
 @given(st.integers(0, 10_000), st.integers(0, 20), st.integers(1, 16))
 def test_a_plan_right_up_to_a_horizon_is_as_good_as_a_whole_one(seed, overrun, gap):
     same(seed, 700, overrun, gap)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 20), st.integers(1, 4), st.integers(0, 300))
+def test_jobs_in_rows_are_planned_as_one_by_one(seed, overrun, gap, count):
+    """From 1,024 waiting jobs on, in order of arrival, whoever cannot be in question is passed over by rows."""
+    horizon = 150_000.0
+    trace = fs.synthetic.weibull_failures(NODES, horizon, 0.85, 18_000.0, downtime=300.0, count=count, rng=seed)
+    same(seed, 2200, overrun, gap, trace if count else None)
+
+
+def test_thousands_wait_in_these_tests():
+    log = log_of(np.random.default_rng(1), 2200, 10, 4)
+    simulation = fs.Simulation(log, fs.Cluster(NODES), scheduler=fs.ConservativeBackfill(), estimates="requested")
+    simulation.run(until=log.submit[-1])
+    assert len(simulation.queue) > 1500
 
 
 @pytest.mark.slow
@@ -69,12 +85,13 @@ def test_what_a_disturbance_drops_is_not_looked_at():
     assert 0 < looked < 0.7 * whole
 
 
+@pytest.mark.parametrize("jobs", [700, 2200])
 @settings(max_examples=4, deadline=None)
-@given(st.integers(0, 10_000), st.integers(1, 8))
-def test_who_asks_for_the_rest_of_a_plan_changes_nothing(seed, gap):
+@given(seed=st.integers(0, 10_000), gap=st.integers(1, 8))
+def test_who_asks_for_the_rest_of_a_plan_changes_nothing(jobs, seed, gap):
     """`verify` and copies, at any time; verify() also finds promises that are not kept."""
     rng = np.random.default_rng(seed)
-    log = log_of(rng, 700, 5, gap)
+    log = log_of(rng, jobs, 5, gap)
     run = fs.Run(log, fs.Cluster(NODES), scheduler=fs.ConservativeBackfill(), estimates="requested")
     start = run.simulate().jobs["start"].tolist()
     one = Execution(run)

@@ -60,3 +60,21 @@ def test_whoever_has_too_little_time_now_is_passed_over():
     runtime[:3], estimate[:3], size[:3] = [10_000, 10_000, 100], [1, 10_000, 100], [1, 59, 62]
     done = work(fs.Workload(submit=np.arange(jobs, dtype=float), runtime=runtime, size=size, estimate=estimate))
     assert jobs <= done["looked"] < 10 * jobs
+
+
+def test_a_refusal_counts_for_all_who_ask_for_as_much():
+    """Jobs say one of a few lengths, as people do; some are killed and come again, and there are many disturbances."""
+    jobs = 4000
+    rng = np.random.default_rng(1)
+    estimate = rng.choice([600.0, 3600.0, 7200.0, 14400.0, 43200.0], jobs)
+    runtime = np.minimum(rng.exponential(3000, jobs) + 60, estimate * np.where(rng.random(jobs) < 0.05, 1.3, 1.0))
+    size = 1 << rng.integers(0, 7, jobs)
+    submit = np.sort(rng.uniform(0, 200 * jobs, jobs))
+    log = fs.Workload(submit=submit, runtime=runtime, size=size, estimate=estimate)
+    trace = fs.synthetic.weibull_failures(128, 2000.0 * jobs, 0.85, 18_000.0, downtime=3600.0, count=jobs, rng=3)
+    simulation = fs.Simulation(
+        log, fs.Cluster(128), scheduler=fs.ConservativeBackfill(), estimates="requested", failures=trace
+    )
+    simulation.run()
+    assert simulation.result().metrics["failures_hit"] > 500
+    assert 10 * jobs < simulation._execution.engine.work["looked"] < 100 * jobs

@@ -3,44 +3,46 @@
 The plan is a profile of free nodes, the running jobs held until their expected ends and every reservation counted.  A
 pass looks only at jobs that may move (reservations.pxd).  Nobody could when the last one ended, but where nodes have
 come back since, or were left by a job that moved: a job moves up where the nodes just before its reservation have
-become free, or it jumps into a gap that has grown (gaps.pxd).  A pass costs a few instructions for each waiting job
-and, for each that moves, the logarithm of the number of steps and the steps between its old place and its new one.  As
-long as few wait all of them are looked at, which costs less.
+become free, or it jumps into a gap that has grown (gaps.pxd).  A pass costs a comparison for every four waiting jobs
+(waiting.pxd; a few for each where the queue is not in order of arrival) and, for each that moves, the logarithm of the
+number of steps and the steps between its old place and its new one.  As long as few wait all of them are looked at,
+which costs less.
 
 After a disturbance the queue is planned again, but only as far as anybody may start, and of those before whoever may,
-only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Who may start
-is found by comparing rows of jobs with what is free from now on.  The reservations of the others are found, as of that
-pass, when somebody asks for them: the next pass, unless there has been another disturbance, which often follows.  Then
-nobody ever asks.
+only who could be in its way.  Both are found by comparisons: with what is free from now on, and with the stretches that
+earlier searches for holes found too short, by which all are refused who ask for as many nodes and for longer.  The
+reservations of the others are found, as of that pass, when somebody asks for them: the next pass, unless there has been
+another disturbance, which often follows.  Then nobody ever asks.
 
 Where many wait the plan is made and kept right only up to a horizon, since most of what lies behind it is dropped by
 the next disturbance as well (horizon.pxd).
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport (
-    STAIRS, close_gap, keep_range, least_of, next_short, nobody_waits, open_scan, sort_queue, stairs_t,
-)
-from faultsim._core.scheduling.gaps cimport gaps_one_less, gaps_one_more, rounded_up
+from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
+from faultsim._core.scheduling.gaps cimport gaps_none, rounded_up
 from faultsim._core.scheduling.horizon cimport (
     begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
     at_of, block_at, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
-    spot_t, step_on,
+    spot_t, step_on, steps_t,
 )
 from faultsim._core.scheduling.reservations cimport (
-    back_t, begin_lists, came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t,
-    plan_t, reserve, unmark,
+    back_t, begin_lists, came_t, comes, drop_all, first_hole, gave_t, give_back, hope_t, leaves, next_hopeful,
+    past_t, plan_line, plan_t, reserve,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
+from faultsim._core.scheduling.waiting cimport (
+    STAIRS, job_at, line_t, next_place, next_short, place_of, stairs_t, waiting_open,
+)
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
@@ -49,25 +51,12 @@ from faultsim._core.tables.scheduler cimport promise_t
 
 # ---------------------------------------------------------------------------------------------- a new plan
 
-cdef void unmark_all(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef const queue_t *q = &s.queue
-    cdef int32_t i
-    if q.head == q.end:
-        return
-    if is_by_number(s):
-        i = q.job[q.head] >> 6
-        memset(&p.marked[i], 0, <size_t>((q.job[q.end - 1] >> 6) - i + 1) * sizeof(uint64_t))
-        return
-    for i in range(q.head, q.end):
-        unmark(p, q.job[i])
-
-
 cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
     """The plan with the running jobs alone; the queue's reservations are dropped."""
     cdef const release_t *items = releases_all(&s.releases)
-    cdef const queue_t *q = &s.queue
     cdef int32_t i = 0, level = usable(s)
     cdef double end
+    drop_all(p, s)
     # What is expected "now" comes back from now on.
     while i < s.releases.n and items[i].end <= s.now:
         level += items[i].nodes
@@ -80,28 +69,14 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
             i += 1
         if profile_append(&p.free, p, end, level) < 0:
             return NO_MEMORY
-    for i in range(q.head, q.end):
-        p.begin[q.job[i]] = INFINITY
-    unmark_all(p, s)
-    p.n_found = p.n_left = p.n_back = p.gaps.top = p.gaps.tallest = 0
+    p.n_found = p.n_back = 0
+    gaps_none(&p.gaps)
     p.gained = p.soonest = -INFINITY
-    p.listed = False
+    p.listed = p.left = False
     forget_horizon(p)
-    if q.end - q.head > MANY:
+    if s.queue.end - s.queue.head > MANY:
         begin_lists(p, s)
     return OK
-
-
-cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) noexcept nogil:
-    """Whether a job for which there are nodes, and that would end then, would start if nobody else were in its way."""
-    cdef const profile_t *f = &p.free
-    cdef int32_t need = s.need[job]
-    cdef spot_t spot
-    spot.b = spot.i = 0
-    while level_of(f, spot) >= need:
-        if not step_on(f, &spot) or at_of(f, spot) >= end:
-            return True
-    return False
 
 
 cdef enum:
@@ -109,29 +84,44 @@ cdef enum:
 
 
 cdef void look_down(stairs_t *to, const profile_t *f, double now, int32_t most) noexcept nogil:
-    """So many nodes, at most `most`, are free from now on, for so long or less."""
-    cdef int32_t low = min(most, block_at(f, 0).level[0]), steps = 0
-    cdef spot_t spot
-    spot.b = spot.i = 0
+    """So many nodes, at most `most`, are free from now on, for so long; on the last stair perhaps for less."""
+    cdef int32_t low = min(most, block_at(f, 0).level[0]), steps = 0, b, i = 1
+    cdef const steps_t *of
     to.n = 0
-    while low > 0 and to.n < STAIRS - 1 and steps < FAR and step_on(f, &spot):
-        steps += 1
-        if level_of(f, spot) < low:
-            to.level[to.n], to.length[to.n] = low, <float>rounded_up(now, at_of(f, spot))
-            to.n += 1
-            low = level_of(f, spot)
+    for b in range(f.n):
+        of = block_at(f, b)
+        while i < of.n and low > 0 and to.n < STAIRS - 1 and steps < FAR:
+            if of.level[i] < low:
+                to.level[to.n], to.until[to.n] = low, of.at[i]
+                to.length[to.n] = <float>min(rounded_up(now, of.at[i]), FLT_MAX)
+                to.n += 1
+                low = of.level[i]
+            steps += 1
+            i += 1
+        if i < of.n:
+            break
+        i = 0
     if low > 0:
-        to.level[to.n], to.length[to.n] = low, INFINITY
+        to.level[to.n], to.length[to.n], to.until[to.n] = low, FLT_MAX, INFINITY
         to.n += 1
 
 
-cdef void leave(plan_t *p, const queue_t *q, int32_t begin, int32_t end) noexcept nogil:
-    """The jobs at [begin, end) wait, and nobody has looked when."""
-    cdef size_t n = end - begin
-    memcpy(&p.left[p.n_left], &q.job[begin], n * sizeof(int32_t))
-    memcpy(&p.left_need[p.n_left], &q.need[begin], n * sizeof(int32_t))
-    memcpy(&p.left_least[p.n_left], &q.least[begin], n * sizeof(float))
-    p.n_left += end - begin
+cdef bint starts_now(const plan_t *p, const stairs_t *stairs, int32_t need, double end) noexcept nogil:
+    """Whether a job for which there are nodes, and that would end then, would start if nobody else were in its way."""
+    cdef const profile_t *f = &p.free
+    cdef int32_t i = stairs.n - 1
+    cdef spot_t spot
+    while i >= 0 and stairs.level[i] < need:
+        i -= 1
+    if i < 0 or end > stairs.until[i]:
+        return False
+    if stairs.until[i] < INFINITY:
+        return True
+    spot.b = spot.i = 0
+    while level_of(f, spot) >= need:
+        if not step_on(f, &spot) or at_of(f, spot) >= end:
+            return True
+    return False
 
 
 cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
@@ -141,7 +131,8 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     ends by then is not in their way, nor they in its, so that they may be found after it.
     """
     cdef queue_t *q = &s.queue
-    cdef int32_t i = q.head, keep = i, stays = i, next = i, job, hopeful
+    cdef line_t line
+    cdef int32_t keep = q.head, stays = keep, at, next, job, place, hopeful
     cdef double begin, end = 0.0, sure = s.now, stop
     cdef hope_t hope
     cdef stairs_t stairs
@@ -150,54 +141,61 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
         return NO_MEMORY
     p.epoch = s.epoch
-    hope.end = 0
-    while i < q.end:
+    line = plan_line(p, s)
+    at = next = line.begin
+    hope.group = -1
+    while True:
+        at = next_place(&line, at, line.end)
+        if at == line.end:
+            break
         # `next`: the first that would start if nobody else got a reservation.  Whoever would not never will.
-        if next < i:
-            next = i
+        if next < at:
+            next = at
             looked = False
         while not looked:
             look_down(&stairs, &p.free, s.now, usable(s))
             while True:
-                next = next_short(q, &stairs, next, q.end)
-                if next == q.end:
-                    # Those at [keep, stays) have started.
-                    leave(p, q, i, q.end)
-                    close_gap(q, keep_range(q, keep, stays, i), i)
-                    return OK
+                next = next_short(&line, &stairs, next, line.end)
+                if next == line.end:
+                    break
                 s.work.looked += 1
-                end = end_if_started(s, q.job[next])
-                if starts_now(p, s, q.job[next], end):
+                end = end_if_started(s, job_at(&line, next))
+                if starts_now(p, &stairs, line.need[next], end):
                     break
                 next += 1
-            looked = p.n_left == 0 or (s.now < end and end <= sure)
-            if not looked and find_left(p, s) < 0:
+            looked = next == line.end or not p.left or (s.now < end and end <= sure)
+            if not looked and find_left(p, s, &line, at) < 0:
                 return NO_MEMORY
-        if p.n_left == 0:
+        if next == line.end:
+            p.left = True
+            break
+        if not p.left:
             sure = end
         stop = sure if s.now < sure and sure < p.until else p.until
-        hopeful = next_hopeful(p, &hope, q.need, q.least, i, next, q.end, stop)
-        if i < hopeful:
-            leave(p, q, i, hopeful)
-            i = hopeful
+        hopeful = next_hopeful(p, &hope, &line, at, next, stop)
+        if at < hopeful:
+            p.left = True
+            at = hopeful
             continue
-        job = q.job[i]
+        job = job_at(&line, at)
         s.work.looked += 1
-        if i == next:
+        if at == next:
             promise_start(s, job, s.now)
             if profile_add(&p.free, p, s.now, end, -s.need[job]) < 0:
                 return NO_MEMORY
-            gaps_one_less(&p.gaps, q.need[i], q.least[i])
-            code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
+            leaves(p, s, job)
+            place = place_of(q, &line, stays, at)
+            code = start_job(s, job, s.need[job], NULL, keep + place - stays > q.head)
             if code < 0:
                 return code
-            keep = keep_range(q, keep, stays, i)
-            i += 1
-            stays = i
+            keep = keep_range(q, keep, stays, place)
+            stays = place + 1
+            q.least[place] = INFINITY        # nobody waits there, if the line is of places
+            at += 1
             continue
         begin = first_hole(p, s, job, stop)
-        if begin < INFINITY and p.n_left > 0 and end_if_started_at(s, job, begin) > sure:
-            if find_left(p, s) < 0:
+        if begin < INFINITY and p.left and end_if_started_at(s, job, begin) > sure:
+            if find_left(p, s, &line, at) < 0:
                 return NO_MEMORY
             looked = False
             sure = s.now
@@ -208,8 +206,8 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
             promise_start(s, job, begin)
             looked = looked and begin >= end and begin > s.now       # one of no length needs room at its instant
         else:
-            leave(p, q, i, i + 1)
-        i += 1
+            p.left = True
+        at += 1
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
     return OK
 
@@ -220,24 +218,25 @@ cdef int take_back(plan_t *p, sim_t *s) noexcept nogil:
     """What came back since reservations were left to be found comes into the plan."""
     cdef int32_t i
     for i in range(p.n_back):
-        if profile_add(&p.free, p, p.back[i].time, p.back[i].expected, p.back[i].nodes) < 0:
+        if give_back(p, s, p.back[i].time, p.back[i].expected, p.back[i].nodes) < 0:
             return NO_MEMORY
-        freed(p, s, p.back[i].time, p.back[i].expected, p.back[i].nodes)
     p.n_back = 0
     return OK
 
 
 cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcept nogil:
     """Whether the plan has to be made again; `missed`: because a start was.  If not, all reservations are found."""
+    cdef line_t line
     missed[0] = False
     # Somebody may outlive its estimate.
     upset[0] = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
     if not upset[0]:
-        if p.n_left == 0 and p.until <= s.now and settle(p, s, sweep, False) < 0:
+        if not p.left and p.until <= s.now and settle(p, s, sweep, False) < 0:
             return NO_MEMORY
         missed[0] = is_missed(p, s)
-        if not missed[0] and p.n_left > 0:
-            if find_left(p, s) < 0 or take_back(p, s) < 0:
+        if not missed[0] and p.left:
+            line = plan_line(p, s)
+            if find_left(p, s, &line, line.end) < 0 or take_back(p, s) < 0:
                 return NO_MEMORY
             if p.until <= s.now and settle(p, s, sweep, False) < 0:
                 return NO_MEMORY
@@ -251,9 +250,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
     cdef bint upset = False, missed = False
-    cdef int code = sort_queue(s)
-    if code < 0:
-        return code
+    cdef int code
     if q.head == q.end:
         # Those who run are as they are in the plan, or the next one who comes finds it upset.
         p.last_pass = s.now
@@ -261,6 +258,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         return OK
     if look_for_upsets(p, s, &upset, &missed) < 0:
         return NO_MEMORY
+    # Who is left is found in the order of that pass.
+    code = sort_queue(s)
+    if code < 0:
+        return code
     s.epoch += missed
     p.rebuild = False
     p.number += 1
@@ -292,11 +293,9 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
         p.rebuild = True
     if p.rebuild or s.expected[job] == s.now:
         return
-    if p.n_left == 0:
-        if profile_add(&p.free, p, s.now, s.expected[job], s.allocated[job]) < 0:
+    if not p.left:
+        if give_back(p, s, s.now, s.expected[job], s.allocated[job]) < 0:
             p.rebuild = True     # no memory now: the next pass builds the plan again, or fails there
-        else:
-            freed(p, s, s.now, s.expected[job], s.allocated[job])
         return
     if p.n_back == p.room:
         if resize_block(p, &p.back, 2 * <size_t>p.room * sizeof(back_t)) < 0:
@@ -310,10 +309,7 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
 
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
-    cdef const sim_t *s = <const sim_t *>sim
-    p.begin[job] = INFINITY      # who was killed has no reservation until the next pass
-    mark(p, job)
-    gaps_one_more(&p.gaps, s.need[job], least_of(s.remaining[job]))
+    comes(p, <const sim_t *>sim, job)        # who was killed has no reservation until the next pass
     if p.recalls and not p.rebuild:
         keep_arrival(p, job)
 
@@ -374,9 +370,8 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.before, s.n, sizeof(int32_t))
     own_block(p, &p.marked, s.n // 64 + 1, sizeof(uint64_t))
     p.room = 16
-    own_block(p, &p.left, s.n, sizeof(int32_t))
-    own_block(p, &p.left_need, s.n, sizeof(int32_t))
-    own_block(p, &p.left_least, s.n, sizeof(float))
+    waiting_open(&p.waiting, p, s)
+    p.gaps.classes = p.gaps.admitting = p.waiting.classes
     own_block(p, &p.back, p.room, sizeof(back_t))
     p.room_pasts = p.room_gave = 16
     p.until = INFINITY
@@ -386,6 +381,9 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.started, 1, sizeof(int32_t))
     own_block(p, &p.came, 1, sizeof(came_t))
     own_block(p, &p.gone, 1, sizeof(int32_t))
+    own_block(p, &p.then, 1, sizeof(int32_t))
+    own_block(p, &p.then_need, 1, sizeof(int32_t))
+    own_block(p, &p.then_least, 1, sizeof(float))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY

@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.containers.bits cimport fs_highest
 from faultsim._core.scheduling.profile cimport profile_t, spot_t
+from faultsim._core.scheduling.waiting cimport bound_t, line_t
 
 cdef enum:
     CLASSES = 32
@@ -29,6 +30,7 @@ cdef struct gap_t:
     double begin
     double end
     double length            # no hole in it is longer; rounded up
+    float admits             # nor is one for a job of the class that has not been refused
     int32_t level            # nor of more nodes
     int32_t told             # in this turn
     int32_t n                # refusals; the last REFUSED are kept
@@ -36,7 +38,6 @@ cdef struct gap_t:
 
 cdef struct class_t:
     int32_t n
-    float longest            # of them, or longer
     gap_t gap[GAPS + 2]      # in order of time; they do not overlap
 
 cdef struct gaps_t:
@@ -44,23 +45,36 @@ cdef struct gaps_t:
     int32_t turn
     int32_t top              # classes in use: those below
     int32_t tallest          # nodes free at most
-    float longest            # of them, or longer
-    double wanted[CLASSES]   # no job of the class that waits takes less; inf: there is none
+    bound_t admits           # nobody else is admitted to any of them, once it has been looked up
+    float longest            # of it
+    uint64_t stale           # a bit for each class of which it is to be looked up again
+    int32_t admitting        # classes of it that may admit somebody
+    int32_t classes          # of a bound
+    float wanted[CLASSES]    # no job of the class that waits takes less; inf: there is none
     # The jobs of each 64th of a class that wait, or more, and for each a bit whether there are any.
     int32_t waiting[CLASSES * 64]
     uint64_t some[CLASSES]
     int32_t good             # so many more of those that take least may leave before these are looked up again
 
+# Look up `admits`.
+cdef void gaps_look_up(gaps_t *g) noexcept nogil
 # Another turn: what was told in the last one stays, and what was told before goes.
 cdef void gaps_turn(gaps_t *g) noexcept nogil
 # These jobs wait: gaps too short for them all go untold.
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil
+# The same of those who are counted, in order of their numbers.
+cdef void gaps_want_again(gaps_t *g, const line_t *line) noexcept nogil
 # A stretch up to `end` has become freer: no fewer than `before` nodes were free all along, and no more than `peak` are
 # now.  `here` is the step that holds where it begins.
 cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end, int32_t before,
                     int32_t peak) noexcept nogil
 # Where so many nodes are free from a time in [begin, stop) on, they are for less than `longest`.
 cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil
+
+
+cdef inline void gaps_none(gaps_t *g) noexcept nogil:
+    g.top = g.tallest = 0
+    g.stale = ~<uint64_t>0
 
 
 cdef inline int32_t class_of(int32_t need) noexcept nogil:
@@ -109,9 +123,12 @@ cdef inline double admitted_from(const gap_t *gap, int32_t need, double least, f
     return since
 
 
-cdef inline void refuse(gap_t *gap, int32_t need, float least, double until) noexcept nogil:
+cdef inline void refuse(gaps_t *g, gap_t *gap, int32_t need, float least, double until) noexcept nogil:
     cdef refused_t *to = gap.refused
-    cdef int32_t i = 0, n = min(gap.n, <int32_t>REFUSED)
+    cdef int32_t i = 0, n = min(gap.n, <int32_t>REFUSED), c = class_of(need)
+    if need == 1 << c and until >= gap.end and least < gap.admits:
+        gap.admits = least
+        g.stale |= <uint64_t>1 << c
     while i < n and not (to[i].need >= need and to[i].least >= least and to[i].until <= until):
         i += 1
     if i == n:

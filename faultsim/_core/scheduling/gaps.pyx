@@ -1,11 +1,13 @@
 """Where a plan has become freer; the contract is in gaps.pxd."""
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int64_t, uint64_t
 from libc.string cimport memmove, memset
 
 from faultsim._core.containers.bits cimport fs_highest, fs_lowest
 from faultsim._core.scheduling.profile cimport at_of, level_of, step_back, step_on
+from faultsim._core.scheduling.waiting cimport LANES, least_by_class
 
 cdef enum:
     GOOD = 2                 # jobs that take least of all and leave, until that is looked up again
@@ -21,24 +23,51 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
     cdef int32_t c, i, kept, top = 0
     g.turn += 1
     g.tallest = 0
-    g.longest = -1.0
     for c in range(g.top):
         of = &g.of[c]
         kept = 0
-        of.longest = -1.0
         for i in range(of.n):
             if of.gap[i].told >= g.turn - 1:
                 if kept < i:
                     of.gap[kept] = of.gap[i]
                 kept += 1
-                of.longest = max(of.longest, <float>of.gap[i].length)
-        of.n = kept
-        g.longest = max(g.longest, of.longest)
+        if kept < of.n:
+            of.n = kept
+            g.stale |= <uint64_t>1 << c
         if kept > 0:
             top = c + 1
     g.top = top
     if top > 0:
         g.tallest = <int32_t>(((<int64_t>1) << top) - 1)
+
+
+cdef inline void admit(gaps_t *g, int32_t c, float most) noexcept nogil:
+    while c < LANES:
+        g.admits.most[c] = most
+        c += g.classes
+
+
+cdef void gaps_look_up(gaps_t *g) noexcept nogil:
+    cdef uint64_t bits = g.stale & ((<uint64_t>1 << g.top) - 1)
+    cdef const class_t *of
+    cdef float most
+    cdef int32_t c, k
+    while bits:
+        c = fs_lowest(bits)
+        bits &= bits - 1
+        of = &g.of[c]
+        most = -1.0
+        for k in range(of.n):
+            most = max(most, of.gap[k].admits)
+        admit(g, c, most)
+    for c in range(g.top, g.admitting):
+        admit(g, c, -1.0)
+    g.admitting = g.top
+    most = -1.0
+    for k in range(g.top):
+        most = max(most, g.admits.most[k])
+    g.longest = most
+    g.stale = 0
 
 
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:
@@ -57,9 +86,21 @@ cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t 
         g.some[c] |= <uint64_t>1 << part
 
 
+cdef void gaps_want_again(gaps_t *g, const line_t *line) noexcept nogil:
+    least_by_class(line, g.wanted)
+    g.good = GOOD
+
+
 cdef inline void set_gap(gap_t *gap, double begin, double end, double length, int32_t level,
                          int32_t told) noexcept nogil:
     gap.begin, gap.end, gap.length, gap.level, gap.told, gap.n = begin, end, length, level, told, 0
+    gap.admits = <float>min(length, FLT_MAX)
+
+
+cdef inline void shorten(gap_t *gap, double length) noexcept nogil:
+    if length < gap.length:
+        gap.length = length
+        gap.admits = min(gap.admits, <float>length)
 
 
 cdef void join(class_t *of) noexcept nogil:
@@ -95,13 +136,15 @@ cdef void put(class_t *of, double begin, double end, double length, int32_t leve
     if whole:
         if first < last and gap[first].begin < begin:
             made[0] = gap[first]
-            made[0].end, made[0].length = begin, min(gap[first].length, rounded_up(gap[first].begin, begin))
+            made[0].end = begin
+            shorten(&made[0], rounded_up(gap[first].begin, begin))
             n = 1
         set_gap(&made[n], begin, end, length, level, turn)
         n += 1
         if first < last and gap[last - 1].end > end:
             made[n] = gap[last - 1]
-            made[n].begin, made[n].length = end, min(gap[last - 1].length, rounded_up(end, gap[last - 1].end))
+            made[n].begin = end
+            shorten(&made[n], rounded_up(end, gap[last - 1].end))
             n += 1
     else:
         set_gap(&made[0], begin, end, length, level, turn)
@@ -142,14 +185,12 @@ cdef void widen(gaps_t *g, int32_t level, int32_t floor, int32_t before, int32_t
         return
     while g.top < top:
         g.of[g.top].n = 0
-        g.of[g.top].longest = -1.0
+        g.stale |= <uint64_t>1 << g.top
         g.top += 1
     g.tallest = max(g.tallest, peak)
-    if length > g.longest:
-        g.longest = <float>length
     while c < top:
         if g.wanted[c] <= length:
-            g.of[c].longest = max(g.of[c].longest, <float>length)
+            g.stale |= <uint64_t>1 << c
             put(&g.of[c], begin, end, length, peak, whole, g.turn)
         c += 1
         whole = True
@@ -257,5 +298,6 @@ cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, doub
         for i in range(g.of[c].n):
             gap = &g.of[c].gap[i]
             if begin <= gap.begin and gap.end <= stop:
-                gap.length = min(gap.length, longest)
+                shorten(gap, longest)
+                g.stale |= <uint64_t>1 << c
         c += 1

@@ -1,6 +1,5 @@
 """A plan that is right up to a horizon; the contract is in horizon.pxd."""
 
-from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
@@ -8,20 +7,23 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.queue cimport least_of, set_scan
-from faultsim._core.scheduling.gaps cimport gaps_one_more, gaps_turn, gaps_want
+from faultsim._core.scheduling.gaps cimport gaps_none, gaps_turn, gaps_want
 from faultsim._core.scheduling.profile cimport (
-    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list,
+    STEPS_IN_BLOCK, at_of, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list,
     profile_reset, profile_t, spot_t, step_back,
 )
 from faultsim._core.scheduling.reservations cimport (
-    came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve, unmark,
+    came_t, comes, drop_all, first_hole, gave_t, give_back, hope_t, is_by_number, is_marked, mark, next_hopeful, past_t,
+    plan_line, plan_t, reserve, want,
 )
+from faultsim._core.scheduling.waiting cimport job_at, line_t, next_place, wait_no_more, wait_on
 from faultsim._core.state cimport JOB_RUNNING, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
     NEAR = 32                # steps to the first horizon
     FURTHER = 4              # times as many to the next, once that is now
+    SPARSELY = 8             # jobs that are placed until a horizon is looked for again
 
 
 cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
@@ -31,7 +33,10 @@ cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
     if not p.has_room:
         if (resize_block(p, &p.started, <size_t>s.n * sizeof(int32_t)) < 0
                 or resize_block(p, &p.came, <size_t>s.n * sizeof(came_t)) < 0
-                or resize_block(p, &p.gone, <size_t>s.n * sizeof(int32_t)) < 0):
+                or resize_block(p, &p.gone, <size_t>s.n * sizeof(int32_t)) < 0
+                or resize_block(p, &p.then, <size_t>s.n * sizeof(int32_t)) < 0
+                or resize_block(p, &p.then_need, <size_t>s.n * sizeof(int32_t)) < 0
+                or resize_block(p, &p.then_least, <size_t>s.n * sizeof(float)) < 0):
             return NO_MEMORY
         memset(p.gone, 0, <size_t>s.n * sizeof(int32_t))
         p.has_room = True
@@ -46,33 +51,36 @@ cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef spot_t spot
     spot.b, spot.i = p.reach // STEPS_IN_BLOCK, p.reach % STEPS_IN_BLOCK
-    if f.n < spot.b + 2:
+    if spot.b >= f.n or (spot.b == f.n - 1 and spot.i >= block_at(f, spot.b).n):
         return
     spot.i = min(spot.i, block_at(f, spot.b).n - 1)
     while level_of(f, spot) > 0:
         if not step_back(f, &spot):
             return
     if s.now < end_of(f, spot):
-        p.until = end_of(f, spot)
+        p.shut, p.until = at_of(f, spot), end_of(f, spot)
 
 
-cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
+cdef int find_left(plan_t *p, sim_t *s, const line_t *line, int32_t end) noexcept nogil:
     cdef hope_t hope
-    cdef int32_t i = 0, hopeful, job
+    cdef int32_t at = line.begin, n = 0, job
     cdef double begin
-    hope.end = 0
-    while i < p.n_left:
+    hope.group = -1
+    while True:
         if p.until < INFINITY:
-            hopeful = next_hopeful(p, &hope, p.left_need, p.left_least, i, p.n_left, p.n_left, p.until)
-            while i < hopeful:
-                p.begin[p.left[i]] = LATE
-                i += 1
-            if i == p.n_left:
-                break
-        elif p.recalls and (i & 15) == 0:
+            at = next_hopeful(p, &hope, line, at, end, p.until)
+        else:
+            at = next_place(line, at, end)
+        if at >= end:
+            break
+        job = job_at(line, at)
+        at += 1
+        # Others have been looked at, or came after that pass.
+        if p.begin[job] < INFINITY or is_marked(p, job):
+            continue
+        if p.recalls and p.until == INFINITY and n % SPARSELY == 0:
             set_horizon(p, s)
-        job = p.left[i]
-        i += 1
+        n += 1
         s.work.looked += 1
         begin = first_hole(p, s, job, p.until)
         if begin < INFINITY:
@@ -80,9 +88,7 @@ cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
                 return NO_MEMORY
             if s.epoch == p.epoch:
                 promise_start(s, job, begin)
-        elif p.until < INFINITY:
-            p.begin[job] = LATE
-    p.n_left = 0
+    p.left = False
     return OK
 
 
@@ -127,10 +133,8 @@ cdef int keep_release(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef void begin_turn(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef const queue_t *q = &s.queue
     gaps_turn(&p.gaps)
-    if p.gaps.good == 0:
-        gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+    want(p, s)
 
 
 cdef void insert_in_queue(sim_t *s, int32_t job) noexcept nogil:
@@ -171,15 +175,25 @@ cdef void queue_of_then(plan_t *p, sim_t *s) noexcept nogil:
         insert_in_queue(s, p.started[i])
     for i in range(p.n_came):
         remove_from_queue(s, p.came[i].job)
+    p.n_then = q.end
+    memcpy(p.then, q.job, <size_t>p.n_then * sizeof(int32_t))
+    memcpy(p.then_need, q.need, <size_t>p.n_then * sizeof(int32_t))
+    memcpy(p.then_least, q.least, <size_t>p.n_then * sizeof(float))
 
 
 cdef int plan_of_then(plan_t *p, sim_t *s) noexcept nogil:
-    """A new plan as of then, for those who waited: left[0..n_left)."""
+    """A new plan as of then, for those who waited."""
     cdef queue_t *q = &s.queue
     cdef profile_t *f = &p.free
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0, level = usable(s), job
     cdef double end
+    cdef line_t line
+    q.end = p.n_then
+    memcpy(q.job, p.then, <size_t>p.n_then * sizeof(int32_t))
+    memcpy(q.need, p.then_need, <size_t>p.n_then * sizeof(int32_t))
+    memcpy(q.least, p.then_least, <size_t>p.n_then * sizeof(float))
+    drop_all(p, s)
     profile_reset(f, p.since, level)
     while i < s.releases.n and items[i].end < INFINITY:
         end = items[i].end
@@ -191,43 +205,36 @@ cdef int plan_of_then(plan_t *p, sim_t *s) noexcept nogil:
     profile_list(f)
     for i in range(p.n_started):
         job = p.started[i]
+        wait_on(&p.waiting, job, s.need[job], least_of(s.remaining[job]))
         if s.state[job] == JOB_RUNNING and profile_add(f, p, p.since, s.expected[job], s.allocated[job]) < 0:
             return NO_MEMORY
     for i in range(p.n_gave):
         if not p.gave[i].was_waiting and profile_add(f, p, p.since, p.gave[i].expected, -p.gave[i].nodes) < 0:
             return NO_MEMORY
     for i in range(p.n_came):
-        p.begin[p.came[i].job] = INFINITY
-    q.end = p.n_left
-    memcpy(q.job, p.left, <size_t>p.n_left * sizeof(int32_t))
-    memcpy(q.need, p.left_need, <size_t>p.n_left * sizeof(int32_t))
-    memcpy(q.least, p.left_least, <size_t>p.n_left * sizeof(float))
-    for i in range(p.n_left):
-        unmark(p, p.left[i])
-        p.begin[p.left[i]] = INFINITY
+        wait_no_more(&p.waiting, p.came[i].job)
     p.until = INFINITY
-    p.n_found = p.gaps.top = p.gaps.tallest = 0
+    p.n_found = 0
+    gaps_none(&p.gaps)
     gaps_want(&p.gaps, q.need, q.least, q.end)
-    return find_left(p, s)
+    line = plan_line(p, s)
+    return find_left(p, s, &line, line.end)
 
 
 cdef int happen(plan_t *p, sim_t *s) noexcept nogil:
     """What happened between this pass and the next."""
-    cdef int32_t i, job
+    cdef int32_t i
     cdef const gave_t *gave
     for i in range(p.n_gave):
         gave = &p.gave[i]
         if gave.after == p.number:
             s.now = gave.time
-            if profile_add(&p.free, p, gave.time, gave.expected, gave.nodes) < 0:
+            if give_back(p, s, gave.time, gave.expected, gave.nodes) < 0:
                 return NO_MEMORY
-            freed(p, s, gave.time, gave.expected, gave.nodes)
     for i in range(p.n_came):
         if p.came[i].after == p.number:
-            job = p.came[i].job
-            insert_in_queue(s, job)
-            mark(p, job)
-            gaps_one_more(&p.gaps, s.need[job], least_of(s.remaining[job]))
+            insert_in_queue(s, p.came[i].job)
+            comes(p, s, p.came[i].job)
     return OK
 
 
@@ -257,19 +264,14 @@ cdef int again(plan_t *p, sim_t *s, sweep_t sweep) noexcept nogil:
 
 
 cdef int settle(plan_t *p, sim_t *s, sweep_t sweep, bint whole) noexcept nogil:
-    cdef int32_t number = p.number, n
+    cdef int32_t number = p.number
     cdef double now = s.now
     cdef int code
     queue_of_then(p, s)
-    n = s.queue.end
-    memcpy(p.left, s.queue.job, <size_t>n * sizeof(int32_t))
-    memcpy(p.left_need, s.queue.need, <size_t>n * sizeof(int32_t))
-    memcpy(p.left_least, s.queue.least, <size_t>n * sizeof(float))
     p.settles = True
     while True:
         p.recalls = not whole
         p.reach *= FURTHER
-        p.n_left = n
         code = again(p, s, sweep)
         if code < 0 or (code == OK and now < p.until):
             break

@@ -52,6 +52,9 @@ cdef int profile_cut(profile_t *f, void *owner, double t, spot_t *spot) noexcept
 cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil
 # `nodes`, not 0, more (or fewer) are free in [begin, end).
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil
+# The same, which is not empty; `here` becomes the step that holds at `begin`.
+cdef int profile_add_at(profile_t *f, void *owner, double begin, double end, int32_t nodes,
+                        spot_t *here) noexcept nogil
 # Let the front be at `t`; earlier steps go, which have no lists.
 cdef void profile_forget(profile_t *f, double t) noexcept nogil
 # From that step on: the first one whose level is at least `need`; False: there is none, or none in a block that begins

@@ -194,8 +194,10 @@ cdef inline int32_t last_before(const steps_t *s, double end) noexcept nogil:
     return i - 1 if i > 0 and s.at[i] == end else i
 
 
-cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t nodes) noexcept nogil:
-    """`profile_add` where all of it lies in the block of `a`, which holds at `begin`; False: it does not.
+cdef int32_t add_within(profile_t *f, spot_t a, double begin, double end, int32_t nodes) noexcept nogil:
+    """`profile_add_at` where all of it lies in the block of `a`, which holds at `begin`; -1: it does not.
+
+    The place in the block of what holds at `begin` then.
 
     What comes or goes at both ends is known before anything is moved, so that each step moves at most once.
     """
@@ -203,7 +205,7 @@ cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t n
     cdef int32_t i = a.i, n = s.n, k, high, level, most, lead = 1, tail = 1
     cdef bint known = s.at[i] == begin
     if n > STEPS_IN_BLOCK - 2 or (a.b + 1 < f.n and f.begins[a.b + 1] <= end) or (known and i == 0 and a.b > 0):
-        return False
+        return -1
     # The steps of before that lie within are at [i, high), from where `begin` is known on.
     high = min(last_before(s, end) + 1, n)
     f.looked += high - i
@@ -238,17 +240,23 @@ cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t n
         s.high = most
     if s.n < n:
         fill(f, a.b)
-    return True
+    return i - (lead < 0)
 
 
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil:
+    cdef spot_t here
+    return profile_add_at(f, owner, begin, end, nodes, &here) if begin < end else OK
+
+
+cdef int profile_add_at(profile_t *f, void *owner, double begin, double end, int32_t nodes,
+                        spot_t *here) noexcept nogil:
     cdef spot_t a, z
     cdef steps_t *s
     cdef int32_t i, k, n, most
-    if not begin < end:
-        return OK
     a = spot_of(f, begin)
-    if add_within(f, a, begin, end, nodes):
+    i = add_within(f, a, begin, end, nodes)
+    if i >= 0:
+        here.b, here.i = a.b, i
         return OK
     if at_of(f, a) != begin and insert(f, owner, begin, &a) < 0:
         return NO_MEMORY
@@ -287,6 +295,7 @@ cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_
             if n != f.n:
                 a = spot_of(f, begin)
     profile_tidy(f, a)
+    here[0] = spot_of(f, begin)
     return OK
 
 
@@ -350,8 +359,14 @@ cdef class Profile:
     def add(self, double begin, double end, int32_t nodes):
         """`nodes` more, or fewer, are free in [begin, end)."""
         cdef profile_t *f = <profile_t *>self.part.state
-        if profile_add(f, f, begin, end, nodes) < 0:
+        cdef spot_t here, spot
+        if not begin < end:
+            return
+        if profile_add_at(f, f, begin, end, nodes, &here) < 0:
             raise MemoryError("no memory for the profile")
+        spot = spot_of(f, begin)
+        if here.b != spot.b or here.i != spot.i:
+            raise AssertionError(f"another step holds at {begin}")
 
     def forget(self, double t):
         """Let the front be at `t`."""

@@ -1,18 +1,20 @@
 """Reservations in a plan of free nodes; the contract is in reservations.pxd."""
 
-from libc.float cimport DBL_MAX as LATE
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset
 
 from faultsim._core.queue cimport TOGETHER, least_of
 from faultsim._core.scheduling.gaps cimport (
-    class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse, rounded_up,
+    class_of, gap_t, gap_that_admits, gaps_measured, gaps_none, gaps_one_less, gaps_one_more, gaps_t, gaps_tell,
+    gaps_want, gaps_want_again, refuse, rounded_up,
 )
 from faultsim._core.scheduling.profile cimport (
-    at_of, block_at, level_of, profile_add, profile_cut, profile_list, profile_rise, profile_t, profile_tidy, spot_of,
-    spot_t, step_back, step_on, steps_t,
+    at_of, block_at, level_of, profile_add, profile_add_at, profile_cut, profile_list, profile_rise, profile_t,
+    profile_tidy, spot_of, spot_t, step_back, step_on, steps_t,
 )
+from faultsim._core.scheduling.waiting cimport LANES, line_t, next_group, next_place, wait_no_more, wait_on
 from faultsim._core.state cimport end_if_started_at, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -28,16 +30,20 @@ cdef void unlink(plan_t *p, int32_t job) noexcept nogil:
         block_at(&p.free, spot.b).first[spot.i] = p.next[job]
 
 
-cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
-    cdef spot_t spot
-    cdef int32_t *first
-    if profile_cut(&p.free, p, begin, &spot) < 0:
-        return NO_MEMORY
-    first = &block_at(&p.free, spot.b).first[spot.i]
+cdef inline void link_in(plan_t *p, int32_t job, spot_t spot) noexcept nogil:
+    """The job comes into the list of a step."""
+    cdef int32_t *first = &block_at(&p.free, spot.b).first[spot.i]
     p.next[job], p.before[job] = first[0], -1
     if first[0] >= 0:
         p.before[first[0]] = job
     first[0] = job
+
+
+cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
+    cdef spot_t spot
+    if profile_cut(&p.free, p, begin, &spot) < 0:
+        return NO_MEMORY
+    link_in(p, job, spot)
     p.begin[job], p.end[job] = begin, end
     return OK
 
@@ -55,28 +61,33 @@ cdef void draw_in(plan_t *p, double end) noexcept nogil:
             break
     if end > low:
         p.until = low
+    p.shut = at_of(f, spot) if level_of(f, spot) == 0 else p.until
 
 
-cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
+cdef int give_back(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef spot_t here, spot
     cdef int32_t level, least, most, job
+    if not begin < end:
+        return OK
+    if profile_add_at(f, p, begin, end, nodes, &here) < 0:
+        return NO_MEMORY
     p.n_found = 0
     p.held_at = -INFINITY
     if not p.listed:
         p.gained = max(p.gained, end)
-        return
+        return OK
+    if s.queue.head == s.queue.end or end <= s.now:
+        return OK
     if begin < s.now:
-        begin = s.now
-    if s.queue.head == s.queue.end or not begin < end:
-        return
+        begin, here = s.now, spot_of(f, s.now)
     if p.until < INFINITY:
-        if begin < p.until:
+        if begin < p.until and end > p.shut:
             draw_in(p, end)
         if not begin < p.until:
-            return
+            return OK
         end = min(end, p.until)
-    here = spot = spot_of(f, begin)
+    spot = here
     level = least = most = level_of(f, spot)
     while step_on(f, &spot) and at_of(f, spot) <= end:
         job = block_at(f, spot.b).first[spot.i]
@@ -90,27 +101,25 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
         level = level_of(f, spot)
         least, most = min(least, level), max(most, level)
     gaps_tell(&p.gaps, f, here, s.now, end, max(least - nodes, 0), most)
+    return OK
 
 
 cdef int move(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
     """Give a job without a reservation one at `begin`, or one that has one an earlier one."""
-    cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin), left = old
+    cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin)
     cdef int32_t need = s.need[job]
-    if old < LATE:
+    cdef spot_t spot
+    if old < INFINITY:
         unlink(p, job)
-    if link(p, job, begin, end) < 0:
+    # What it has already is not given back in between.
+    if begin < end and profile_add_at(&p.free, p, begin, min(end, old), -need, &spot) < 0:
         return NO_MEMORY
-    if not old < LATE:
-        return profile_add(&p.free, p, begin, end, -need)
-    if end <= old:
-        if profile_add(&p.free, p, old, old_end, need) < 0 or profile_add(&p.free, p, begin, end, -need) < 0:
-            return NO_MEMORY
-    else:
-        left = end
-        if profile_add(&p.free, p, begin, old, -need) < 0 or profile_add(&p.free, p, end, old_end, need) < 0:
-            return NO_MEMORY
-    freed(p, s, left, old_end, need)
-    return OK
+    if begin < end and at_of(&p.free, spot) == begin:
+        link_in(p, job, spot)
+        p.begin[job], p.end[job] = begin, end
+    elif link(p, job, begin, end) < 0:
+        return NO_MEMORY
+    return OK if old == INFINITY else give_back(p, s, max(end, old), old_end, need)
 
 
 cdef int slide(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
@@ -119,7 +128,6 @@ cdef int slide(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept no
     cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin)
     cdef int32_t need = s.need[job]
     cdef spot_t spot = p.slid_to
-    cdef int32_t *first = &block_at(f, spot.b).first[spot.i]
     if end <= old:
         return move(p, s, job, begin)
     while spot.b != p.slid_from.b or spot.i != p.slid_from.i:
@@ -132,16 +140,10 @@ cdef int slide(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept no
         p.next[p.before[job]] = p.next[job]
     else:
         block_at(f, spot.b).first[spot.i] = p.next[job]
-    p.next[job], p.before[job] = first[0], -1
-    if first[0] >= 0:
-        p.before[first[0]] = job
-    first[0] = job
+    link_in(p, job, p.slid_to)
     p.begin[job], p.end[job] = begin, end
     profile_tidy(f, spot)
-    if profile_add(f, p, end, old_end, need) < 0:
-        return NO_MEMORY
-    freed(p, s, end, old_end, need)
-    return OK
+    return give_back(p, s, end, old_end, need)
 
 
 cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, double *longest) noexcept nogil:
@@ -216,28 +218,22 @@ cdef double hole_before(plan_t *p, const sim_t *s, shorter_t *shorter, int32_t j
     return found
 
 
-cdef inline bint is_restarted(const sim_t *s, int32_t job) noexcept nogil:
-    """Whether more than its remaining time decides when it ends."""
-    return s.track.on and s.restarts[job] > 0
-
-
 cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept nogil:
-    cdef double t = p.free.begins[0], longest = 0.0, remaining = s.remaining[job], found
+    cdef double t = p.free.begins[0], longest = 0.0, remaining = s.remaining[job], found, least = 0.0
     cdef int32_t need = s.need[job], i
     p.slides = False
-    if is_restarted(s, job):
-        return hole(p, s, job, t, stop, &longest)
     # As long as the plan only fills nobody fits before one who asked for no more.
     for i in range(p.n_found):
-        if p.need[i] <= need and p.remaining[i] <= remaining and p.found[i] > t:
-            t = p.found[i]
+        if p.need[i] <= need and p.least[i] <= remaining and p.found[i] > t:
+            t, least = p.found[i], p.least[i]
             if t >= stop:
                 return INFINITY
     found = hole(p, s, job, t, stop, &longest)
     t = min(found, stop)
+    least = max(least, longest)
     # Where one that says no more is known its place is taken, else that of the first found.
     i = 0
-    while i < p.n_found and not (p.need[i] >= need and p.remaining[i] >= remaining and p.found[i] <= t):
+    while i < p.n_found and not (p.need[i] >= need and p.least[i] >= least and p.found[i] <= t):
         i += 1
     if i == p.n_found:
         if p.n_found < FOUND:
@@ -245,49 +241,133 @@ cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept n
         else:
             i = p.oldest
             p.oldest = (p.oldest + 1) % FOUND
-    p.need[i], p.remaining[i], p.found[i] = need, remaining, t
+    p.need[i], p.least[i], p.found[i] = need, least, t
+    p.n_holes += 1
+    p.newest = i
     # And no others are needed that say no more.
     i += 1
     while i < p.n_found:
-        if p.need[i] >= need and p.remaining[i] >= remaining and p.found[i] <= t:
+        if p.need[i] >= need and p.least[i] >= least and p.found[i] <= t:
             p.n_found -= 1
-            p.need[i], p.remaining[i], p.found[i] = p.need[p.n_found], p.remaining[p.n_found], p.found[p.n_found]
+            p.need[i], p.least[i], p.found[i] = p.need[p.n_found], p.least[p.n_found], p.found[p.n_found]
         else:
             i += 1
     return found
 
 
-cdef bint ask_together(const plan_t *p, hope_t *hope, const int32_t *need, const float *least) noexcept nogil:
-    """Who of TOGETHER jobs is refused?  False: nobody is."""
-    cdef int32_t i, k, needs
-    cdef float takes
-    cdef bint some = False
+cdef void set_bound(const plan_t *p, hope_t *hope, const line_t *line) noexcept nogil:
+    """Whoever of a class takes longer is refused, however few nodes it needs."""
+    cdef float *most = hope.bound.most
+    cdef int32_t i, c
+    for c in range(line.classes):
+        most[c] = FLT_MAX
     for i in range(p.n_found):
         if p.found[i] >= hope.stop:
-            if not some:
-                memset(hope.refused, 0, sizeof(hope.refused))
-                some = True
-            needs, takes = p.need[i], least_of(p.remaining[i])
-            for k in range(TOGETHER):    # the compiler makes vectors of this
-                hope.refused[k] |= (need[k] >= needs) & (least[k] > takes)
-    return some
+            c = class_of(p.need[i])
+            if p.need[i] & (p.need[i] - 1):
+                c += 1               # there are smaller ones in the class
+            if c < line.classes:
+                most[c] = min(most[c], least_of(p.least[i]))
+    for c in range(1, line.classes):
+        most[c] = min(most[c], most[c - 1])
+    for c in range(line.classes, LANES):
+        most[c] = most[c - line.classes]
 
 
-cdef int32_t next_hopeful(const plan_t *p, hope_t *hope, const int32_t *need, const float *least, int32_t at,
-                          int32_t end, int32_t n, double stop) noexcept nogil:
+cdef inline void refuse_together(const plan_t *p, hope_t *hope, const line_t *line, int32_t i) noexcept nogil:
+    """Whoever of the group asks for as much as one who was refused is, too."""
+    cdef const int32_t *need = line.need + TOGETHER * hope.group
+    cdef const float *least = line.least + TOGETHER * hope.group
+    cdef int32_t needs = p.need[i], k
+    cdef float takes = least_of(p.least[i])
+    if p.found[i] >= hope.stop:
+        for k in range(TOGETHER):        # the compiler makes vectors of this
+            hope.refused[k] |= (need[k] >= needs) & (least[k] > takes)
+
+
+cdef void ask_together(const plan_t *p, hope_t *hope, const line_t *line) noexcept nogil:
+    """Who of the group is refused, or does not wait?"""
+    cdef const float *least = line.least + TOGETHER * hope.group
+    cdef int32_t i, k
+    for k in range(TOGETHER):
+        hope.refused[k] = not least[k] <= <float>FLT_MAX
+    for i in range(p.n_found):
+        refuse_together(p, hope, line, i)
+    hope.asked = p.n_holes
+
+
+cdef int32_t next_hopeful(const plan_t *p, hope_t *hope, const line_t *line, int32_t at, int32_t end,
+                          double stop) noexcept nogil:
+    cdef int32_t first
+    if stop != hope.stop:
+        hope.group = -1
     while at < end:
         # As long as the plan only fills, who was refused still is.
-        if at >= hope.end or stop != hope.stop:
+        if at // TOGETHER != hope.group:
+            if line.rows != NULL and (hope.group < 0 or hope.n_holes != p.n_holes):
+                hope.stop, hope.n_holes = stop, p.n_holes
+                set_bound(p, hope, line)
             hope.stop = stop
-            hope.end = 0
-            if at + TOGETHER > n or not ask_together(p, hope, need + at, least + at):
+            at = next_group(line, &hope.bound, at, end)
+            if at >= end:
+                return end
+            hope.group = at // TOGETHER
+            if TOGETHER * hope.group + TOGETHER > line.room:
+                hope.group = -1
+                return next_place(line, at, end)
+            ask_together(p, hope, line)
+        elif hope.asked != p.n_holes:
+            if hope.asked + 1 == p.n_holes:
+                refuse_together(p, hope, line, p.newest)
+                hope.asked = p.n_holes
+            else:
+                ask_together(p, hope, line)
+        first = TOGETHER * hope.group
+        while at < end and at < first + TOGETHER:
+            if not hope.refused[at - first]:
                 return at
-            hope.end = at + TOGETHER
-        while at < hope.end:
-            if not hope.refused[at + TOGETHER - hope.end]:
-                return min(at, end)
             at += 1
     return end
+
+
+cdef void comes(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef float least = least_of(s.remaining[job])
+    p.begin[job] = INFINITY
+    mark(p, job)
+    wait_on(&p.waiting, job, s.need[job], least)
+    gaps_one_more(&p.gaps, s.need[job], least)
+
+
+cdef void leaves(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    p.begin[job] = INFINITY
+    gaps_one_less(&p.gaps, s.need[job], p.waiting.least[job])
+    wait_no_more(&p.waiting, job)
+
+
+cdef void drop_all(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef const profile_t *f = &p.free
+    cdef const steps_t *steps
+    cdef int32_t i, b, job
+    if p.listed:
+        for b in range(f.n):
+            steps = block_at(f, b)
+            for i in range(steps.n):
+                job = steps.first[i]
+                while job >= 0:
+                    p.begin[job] = INFINITY
+                    job = p.next[job]
+    else:
+        for i in range(q.head, q.end):
+            p.begin[q.job[i]] = INFINITY
+    if q.head == q.end:
+        return
+    if is_by_number(s):
+        i = q.job[q.head] >> 6
+        memset(&p.marked[i], 0, <size_t>((q.job[q.end - 1] >> 6) - i + 1) * sizeof(uint64_t))
+        return
+    for i in range(q.head, q.end):
+        unmark(p, q.job[i])
 
 
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
@@ -324,7 +404,7 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
         stop = min(limit, gap.end)
         longest = 0.0
         found = hole(p, s, job, max(since, s.now), stop, &longest)
-        refuse(gap, need, max(shut, <float>(longest * (1.0 + 1.5e-7))), min(found, stop))
+        refuse(gaps, gap, need, max(shut, <float>(longest * (1.0 + 1.5e-7))), min(found, stop))
         if found != INFINITY:
             p.slides = False
             return found
@@ -335,13 +415,22 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     return slid
 
 
+cdef void want(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef line_t line
+    if p.gaps.good > 0 or s.queue.head == s.queue.end:
+        return
+    line = plan_line(p, s)
+    if line.rows != NULL:
+        gaps_want_again(&p.gaps, &line)
+    else:
+        gaps_want(&p.gaps, &line.need[line.begin], &line.least[line.begin], line.end - line.begin)
+
+
 cdef void begin_lists(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef const queue_t *q = &s.queue
     p.listed = True
     profile_list(&p.free)
-    p.gaps.top = p.gaps.tallest = 0
-    if p.gaps.good == 0:
-        gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+    gaps_none(&p.gaps)
+    want(p, s)
 
 
 cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
@@ -358,10 +447,8 @@ cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept 
     cdef double old
     if not p.listed:
         old = p.begin[job]
-        if old != INFINITY:
-            if profile_add(&p.free, p, old, p.end[job], s.need[job]) < 0:
-                return NO_MEMORY
-            freed(p, s, old, p.end[job], s.need[job])
+        if old != INFINITY and give_back(p, s, old, p.end[job], s.need[job]) < 0:
+            return NO_MEMORY
         p.begin[job] = begin
         p.end[job] = end_if_started_at(s, job, begin)
         return profile_add(&p.free, p, begin, p.end[job], -s.need[job])

@@ -1,19 +1,19 @@
 """The sweeps of conservative backfilling where any free nodes serve; the contract is in sweeps.pxd."""
 
-from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport TOGETHER, close_gap, keep_range
-from faultsim._core.scheduling.gaps cimport class_of, gap_that_admits, gaps_one_less, gaps_t
+from faultsim._core.scheduling.gaps cimport class_of, gap_that_admits, gaps_look_up, gaps_t
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve,
+    earlier_hole, first_hole, hole_before, is_by_number, is_marked, leaves, list_all, mark, plan_line, plan_t, reserve,
     shorter_t, unlink, unmark,
 )
+from faultsim._core.scheduling.waiting cimport job_at, line_t, next_group, place_in, place_of
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -70,30 +70,23 @@ cdef int32_t next_marked(plan_t *p, const sim_t *s, int32_t job, int32_t last) n
         bits &= bits - 1
 
 
-cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
-    """The first place from `at` on of a job that does not come before, where the queue is in order of arrival."""
-    cdef int32_t low = at, high = q.end, mid
-    while low < high:
-        mid = (low + high) >> 1
-        if q.job[mid] < job:
-            low = mid + 1
-        else:
-            high = mid
-    return low
-
-
-cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) noexcept nogil:
+cdef int32_t next_admitted(plan_t *p, const line_t *line, int32_t at, int32_t end) noexcept nogil:
     """The first place in [at, end) of a job that a gap may admit."""
     cdef const int32_t *need
     cdef const float *least
     cdef gaps_t *gaps = &p.gaps
     cdef int32_t tallest = gaps.tallest, k, may
-    cdef float longest = gaps.longest
+    cdef float longest, shut
     cdef double since
-    cdef float shut
-    while at < end:
-        need, least = s.queue.need + at, s.queue.least + at
-        if at + TOGETHER <= end:
+    if gaps.stale:
+        gaps_look_up(gaps)
+    longest = gaps.longest
+    while True:
+        at = next_group(line, &gaps.admits, at, end)
+        if at >= end:
+            return end
+        need, least = line.need + at, line.least + at
+        if at + TOGETHER <= line.room:
             may = 0
             for k in range(TOGETHER):    # the compiler makes vectors of this
                 may |= (need[k] <= tallest) & (least[k] <= longest)
@@ -101,81 +94,73 @@ cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) n
                 at += TOGETHER
                 continue
         for k in range(min(<int32_t>TOGETHER, end - at)):
-            if need[k] <= tallest and least[k] <= gaps.of[class_of(need[k])].longest:
+            if need[k] <= tallest and least[k] <= longest and least[k] <= gaps.admits.most[class_of(need[k])]:
                 since = -INFINITY
-                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[at + k]], &since, &shut) != NULL:
+                if gap_that_admits(gaps, need[k], least[k], p.begin[job_at(line, at + k)], &since, &shut) != NULL:
                     return at + k
         at += TOGETHER
-    return end
 
 
-cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_number) noexcept nogil:
+cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, const line_t *line, int32_t at, bint by_number) noexcept nogil:
     """The first place from `at` on of a job that may find an earlier hole, or is due; the end: none."""
-    cdef const queue_t *q = &s.queue
-    cdef int32_t end = q.end, found
+    cdef int32_t end = line.end, found
     if by_number:
-        found = next_marked(p, s, q.job[at], q.job[end - 1])
+        found = next_marked(p, s, job_at(line, at), job_at(line, end - 1))
         if found >= 0:
-            end = place_in(q, at, found)
+            end = found if line.job == NULL else place_in(&s.queue, at, found)
     else:
         found = at
-        while found < end and (not is_marked(p, q.job[found]) or is_held(p, s, q.job[found])):
+        while found < end and (not is_marked(p, line.job[found]) or is_held(p, s, line.job[found])):
             found += 1
         end = found
-    return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
+    return end if p.gaps.tallest == 0 else next_admitted(p, line, at, end)
 
 
 cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
     """OK, COLLAPSED where the horizon comes to be now, or a status."""
     cdef queue_t *q = &s.queue
-    cdef bint by_number = is_by_number(s), promises = not p.settles or s.epoch == p.epoch
-    cdef int32_t at = q.head, keep = at, stays = at, job
+    cdef line_t line = plan_line(p, s)
+    cdef bint by_number = is_by_number(s), promises = not p.settles or s.epoch == p.epoch, fresh, goes, starts
+    cdef int32_t at = line.begin, keep = q.head, stays = q.head, job, place
     cdef double begin
-    cdef int code
+    cdef int code = OK
     p.held_at = -INFINITY
-    while at < q.end:
-        at = next_to_look_at(p, s, at, by_number)
-        if at >= q.end:
+    while at < line.end:
+        at = next_to_look_at(p, s, &line, at, by_number)
+        if at >= line.end:
             break
-        job = q.job[at]
-        at += 1
+        job = job_at(&line, at)
         s.work.looked += 1
+        # Behind a horizon there are others who have no reservation.
+        fresh = p.begin[job] == INFINITY and (p.until == INFINITY or is_marked(p, job))
         unmark(p, job)
-        begin = p.begin[job]
-        if begin == INFINITY:
-            begin = first_hole(p, s, job, p.until)
-            if begin == INFINITY and p.until < INFINITY:
-                p.begin[job] = LATE
-        else:
-            begin = earlier_hole(p, s, job)
+        begin = first_hole(p, s, job, p.until) if fresh else earlier_hole(p, s, job)
         if begin < p.begin[job]:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
             if promises and begin < p.until:
                 promise_start(s, job, begin)
             if p.until <= s.now:
-                close_gap(q, keep_range(q, keep, stays, at), at)
-                return COLLAPSED
-        if p.has_room and p.gone[job] == p.number:
-            # It has started in this pass, which happens again.
+                code = COLLAPSED
+                break
+        # It has started in this pass, if that happens again.
+        goes = p.has_room and p.gone[job] == p.number
+        starts = not p.settles and p.begin[job] == s.now and s.need[job] <= usable(s)
+        if goes or starts:
             unlink(p, job)
-            p.begin[job] = INFINITY
-            keep = keep_range(q, keep, stays, at - 1)
-            stays = at
-        elif not p.settles and p.begin[job] == s.now and s.need[job] <= usable(s):
-            if p.recalls:
-                keep_start(p, job)
-            gaps_one_less(&p.gaps, q.need[at - 1], q.least[at - 1])
-            unlink(p, job)
-            p.begin[job] = INFINITY
-            code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - 1 - stays) > 0)
-            if code < 0:
-                return code
-            keep = keep_range(q, keep, stays, at - 1)
-            stays = at
-    keep = keep_range(q, keep, stays, at)
-    close_gap(q, keep, at)
-    return OK
+            leaves(p, s, job)
+            place = place_of(q, &line, stays, at)
+            if not goes:
+                if p.recalls:
+                    keep_start(p, job)
+                code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (place - stays) > 0)
+                if code < 0:
+                    return code
+            keep = keep_range(q, keep, stays, place)
+            stays = place + 1
+        at += 1
+    close_gap(q, keep_range(q, keep, stays, q.end), q.end)
+    return code
 
 
 cdef int sweep_listed(plan_t *p, sim_t *s) noexcept nogil:
@@ -221,8 +206,7 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
         begin = p.begin[job]
         promise_start(s, job, begin)
         if begin == s.now and s.need[job] <= usable(s):
-            p.begin[job] = INFINITY
-            gaps_one_less(&p.gaps, q.need[i], q.least[i])
+            leaves(p, s, job)
             code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
             if code < 0:
                 return code
