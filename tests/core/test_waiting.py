@@ -20,7 +20,9 @@ def queues(draw):
     powers = st.integers(0, nodes.bit_length() - 1).map(lambda c: 1 << c)
     need = draw(st.lists(st.integers(1, nodes) if draw(st.booleans()) else powers, min_size=1, max_size=60))
     need = (need * JOBS)[: draw(st.integers(1, JOBS))]
-    return nodes, need, draw(st.lists(st.tuples(st.integers(0, len(need) - 1), LENGTHS | st.none()), max_size=200))
+    # Of a few jobs, so that the same ones come and go.
+    jobs = draw(st.lists(st.integers(0, len(need) - 1), min_size=1, max_size=30))
+    return nodes, need, draw(st.lists(st.tuples(st.sampled_from(jobs), LENGTHS | st.none()), max_size=200))
 
 
 def after(need, nodes, acts):
