@@ -47,7 +47,7 @@ def row(daily, reach):
         bound="What fails begins from nothing, so the queue grows with the log: jobs times waiting jobs, as above.  "
         "Failures, repairs and jobs past their estimates drop the plan.  It is made again as far as anybody may "
         "start, and in the next pass without a disturbance up to a horizon, behind which somebody has to ask first: "
-        "the next disturbance nearly always comes before.  Each of the others costs a few comparisons.",
+        "the next disturbance nearly always comes before.  128 of the others cost a comparison of 32 numbers.",
     )
 
 
