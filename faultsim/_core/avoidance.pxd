@@ -12,6 +12,8 @@ cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, pe
 # `starts`.  The size; 0: none; < 0: a code.
 cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, int32_t limit, permit_t *permit,
                         bint starts, place_t *out) noexcept nogil
+# How many nodes of a mask are free.
+cdef int32_t free_of(const sim_t *s, const uint64_t *mask) noexcept nogil
 cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil
 
 

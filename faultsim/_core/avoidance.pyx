@@ -2,14 +2,15 @@
 
 from libc.string cimport memset
 
-from faultsim._core.cluster.named cimport named_of, open_word
+from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, named_t, open_word, update_word
 from faultsim._core.containers.bits cimport mask_count_without
 from faultsim._core.state cimport grown, set_window
 
 
-cdef inline int32_t free_to_avoid(const sim_t *s) noexcept nogil:
-    """Free nodes that are to be taken last."""
-    return mask_count_without(s.avoid, s.machine.occ, s.machine.words) if s.avoid != NULL else 0
+cdef int32_t free_of(const sim_t *s, const uint64_t *mask) noexcept nogil:
+    if not s.machine.placed:
+        return count_free(named_of(&s.machine), mask)
+    return mask_count_without(mask, s.machine.occ, s.machine.words)
 
 
 cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
@@ -18,7 +19,7 @@ cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, pe
     cdef permit_t stricter
     cdef int32_t i
     cdef int code
-    if free_to_avoid(s) > 0:
+    if s.avoid != NULL and free_of(s, s.avoid) > 0:
         memset(&stricter, 0, sizeof(stricter))
         if permit != NULL:
             stricter = permit[0]
@@ -52,8 +53,8 @@ cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, in
 
 cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """What the rule takes of the nodes that are not to be avoided; then, if they are too few, of the others."""
-    cdef uint64_t *occ = s.machine.occ
-    cdef int32_t avoidable = free_to_avoid(s), sound, i
+    cdef named_t *m = named_of(&s.machine)
+    cdef int32_t avoidable = free_of(s, s.avoid), sound, i
     cdef int code
     if avoidable == 0:
         return s.placement.take(s.placement.state, s, job, count)
@@ -61,14 +62,16 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     if sound > count:
         sound = count
     if sound > 0:
-        for i in range(s.machine.words):
-            s.hidden[i] = s.avoid[i] & ~occ[i]
-            occ[i] |= s.hidden[i]
-        code = s.placement.take(s.placement.state, s, job, sound)
-        for i in range(s.machine.words):
+        for i in range(m.words):
+            s.hidden[i] = s.avoid[i] & free_nodes(m, i) if s.avoid[i] else 0
             if s.hidden[i]:
-                occ[i] &= ~s.hidden[i]
-                open_word(named_of(&s.machine), i)
+                update_word(m, i)
+                m.occ[i] |= s.hidden[i]
+        code = s.placement.take(s.placement.state, s, job, sound)
+        for i in range(m.words):
+            if s.hidden[i]:
+                m.occ[i] &= ~s.hidden[i]
+                open_word(m, i)
         if code < 0 or sound == count:
             return code
     return s.placement.take(s.placement.state, s, job, count - sound)

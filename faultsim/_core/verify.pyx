@@ -4,7 +4,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free
 
-from faultsim._core.cluster.named cimport named_is_right, named_of
+from faultsim._core.cluster.named cimport are_busy, named_is_right, named_of
 from faultsim._core.containers.bits cimport mask_count, mask_equal
 from faultsim._core.containers.event_queue cimport heap_is_ordered
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_are_right
@@ -44,9 +44,9 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
             m.mark(m.state, seen, node)
         if down != s.trace.n_down:
             return b"down nodes are miscounted"
-    if not mask_equal(seen, m.occ, m.words):
+    if not (mask_equal(seen, m.occ, m.words) if m.placed else are_busy(named_of(m), seen)):
         return b"the occupancy is not the union of the running jobs' nodes and the down nodes"
-    if s.nodes - mask_count(m.occ, m.words) != s.free:
+    if s.nodes - mask_count(seen, m.words) != s.free:
         return b"free + busy + down is not the number of nodes"
     if not m.placed and not named_is_right(named_of(m)):
         return b"free nodes are where none are looked for"

@@ -1,19 +1,24 @@
 # A cluster whose nodes are known by number (machine.pxd); bit i of a mask is node i.
 #
 # Free nodes are looked for where there may be some: a word of `occ` in which no node is free is passed over, and so are
-# 64 such words at once.  A placement takes a step for each word that it takes nodes of, one for each that turns out to
-# be full, which happens once each time that nodes of it are given back, and one for every 262,144 nodes.
+# 64 such words at once.  A placement takes a step for each word that it takes nodes of, or for up to 64 that it takes
+# as a whole; one for each that turns out to be full, which happens once each time that nodes of it are given back; and
+# one for every 262,144 nodes.
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 
 from faultsim._core.cluster.node_sets cimport nodes_t
-from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.tables.machine cimport machine_t
 
 cdef struct named_t:
+    # Jobs that take all nodes of a word, and give them back, need not write to it here.  So a word may be out of date
+    # if its bit of `whole` is 1, or if that of `open` is 0 and one job has all of its nodes; busy_nodes tells them.
     uint64_t *occ
     int32_t nodes, words, jobs
+    bint few                 # words: all of `occ` is up to date, and neither `whole` nor `wide` is kept
     uint64_t *open           # a bit a word: 0 only if no node of it is free
+    uint64_t *whole          # a bit a word: 1 only if all nodes of it are free; then that of `open` is 1, too
     uint64_t *wide           # a bit a word of `open`: 0 only if that is 0
     int32_t *latest          # [placement/safest.pyx] per word: no free node's first prediction is later; NULL: not kept
     # [least_failed.pxd] per word, or 64 of them; NULL: nobody asked
@@ -32,8 +37,10 @@ cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcep
 # The `count` lowest free nodes that are not to be avoided (NULL: none are); how many are missing, or NO_MEMORY.
 # `words` counts what was looked at.
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words) noexcept nogil
-# All nodes of the words [word, end), which are busy, become free.
-cdef void free_words(named_t *m, int32_t word, int32_t end) noexcept nogil
+# All of `occ` is up to date until a job takes nodes or gives some back.
+cdef void update_occ(named_t *m) noexcept nogil
+# How many nodes of a mask are free.
+cdef int32_t count_free(const named_t *m, const uint64_t *mask) noexcept nogil
 # A job leaves a node for a free one; OK or NO_MEMORY.
 cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcept nogil
 
@@ -52,13 +59,16 @@ cdef inline void loosen(named_t *m, int32_t word) noexcept nogil:
             m.least_of_64[word >> 6] = m.floor[word]
 
 
+# Nodes of the word have become free in `occ`, which is up to date.
 cdef inline void open_word(named_t *m, int32_t word) noexcept nogil:
     m.open[word >> 6] |= (<uint64_t>1) << (word & 63)
+    if not m.few:
+        m.whole[word >> 6] |= <uint64_t>(m.occ[word] == 0) << (word & 63)
     m.wide[word >> 12] |= (<uint64_t>1) << ((word >> 6) & 63)
     loosen(m, word)
 
 
-# No node of it is free.
+# No node of the word is free, and `occ` says so.
 cdef inline void close_word(named_t *m, int32_t word) noexcept nogil:
     m.open[word >> 6] &= ~((<uint64_t>1) << (word & 63))
     if m.open[word >> 6] == 0:
@@ -77,16 +87,33 @@ cdef inline uint64_t all_nodes(const named_t *m, int32_t word) noexcept nogil:
     return ~(<uint64_t>0) if rest >= 64 else ((<uint64_t>1) << rest) - 1
 
 
+cdef inline uint64_t busy_nodes(const named_t *m, int32_t word) noexcept nogil:
+    if m.few:
+        return m.occ[word]
+    if mask_has(m.whole, word):
+        return 0
+    return m.occ[word] if mask_has(m.open, word) else all_nodes(m, word)
+
+
 cdef inline uint64_t free_nodes(const named_t *m, int32_t word) noexcept nogil:
-    return ~m.occ[word] & all_nodes(m, word)
+    return ~busy_nodes(m, word) & all_nodes(m, word)
 
 
+# Before bits of the word are changed in `occ`.
+cdef inline void update_word(named_t *m, int32_t word) noexcept nogil:
+    if m.few:
+        return
+    m.occ[word] = busy_nodes(m, word)
+    m.whole[word >> 6] &= ~((<uint64_t>1) << (word & 63))
+
+
+# The first word in which a node may be free, from this word of `open` on.
 cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil
-
-
-# Whether every word with a free node is open.
+# Whether the nodes of a mask are busy, and no others.
+cdef bint are_busy(const named_t *m, const uint64_t *mask) noexcept nogil
+# Whether words with free nodes are looked for, and whole ones are open.
 cdef bint named_is_right(const named_t *m) noexcept nogil
 
 
 cdef inline bint is_busy(const named_t *m, int32_t node) noexcept nogil:
-    return (m.occ[node >> 6] >> (node & 63)) & 1
+    return (busy_nodes(m, node >> 6) >> (node & 63)) & 1

@@ -4,10 +4,10 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from faultsim._core.cluster.node_sets cimport (
-    nodes_add, nodes_add_range, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges,
+    nodes_add, nodes_add_range, nodes_append, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges,
     nodes_remove, nodes_swap, nodes_t, run_t,
 )
-from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has, ones
+from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, range_t
@@ -17,6 +17,7 @@ from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
     FEW = 8                  # nodes to take
+    FEW_WORDS = 8            # where hardly a job has a whole one
 
 
 # ---------------------------------------------------------------------------------------------- taking nodes
@@ -51,6 +52,7 @@ cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcep
     cdef nodes_t *mine = set_of(m, job)
     if mine == NULL:
         return NO_MEMORY
+    update_word(m, word)
     m.occ[word] |= bits
     m.taken += fs_popcount(bits)
     if m.notes:
@@ -58,140 +60,214 @@ cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcep
     return nodes_add(mine, word, bits)
 
 
-cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil:
-    """The first word in which a node may be free, from this word of `open` on."""
+cdef int32_t next_group(const named_t *m, int32_t at) noexcept nogil:
+    """The first 64 words in which a node may be free, from these on; -1: there are none."""
     cdef int32_t i = at >> 6, end = (m.words >> 12) + 1
     cdef uint64_t bits
     if i == end:
-        return m.words
+        return -1
     bits = m.wide[i] & ((~<uint64_t>0) << (at & 63))
     while bits == 0:
         i += 1
         if i == end:
-            return m.words
+            return -1
         bits = m.wide[i]
-    at = (i << 6) + fs_lowest(bits)
-    return (at << 6) + fs_lowest(m.open[at])
+    return (i << 6) + fs_lowest(bits)
 
 
-cdef inline void close_words(named_t *m, int32_t word, int32_t end) noexcept nogil:
-    """No node of the words from this one up to `end` is free."""
-    cdef int32_t next_, i
-    while word < end:
-        i = word >> 6
-        next_ = (i + 1) << 6 if (i + 1) << 6 < end else end
-        m.open[i] &= ~(ones(next_ - word) << (word & 63))
-        if m.open[i] == 0:
-            m.wide[i >> 6] &= ~((<uint64_t>1) << (i & 63))
-        word = next_
+cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil:
+    cdef int32_t group = next_group(m, at)
+    return (group << 6) + fs_lowest(m.open[group]) if group >= 0 else m.words
 
 
-cdef void free_words(named_t *m, int32_t word, int32_t end) noexcept nogil:
-    cdef int32_t next_, i
-    memset(&m.occ[word], 0, <size_t>(end - word) * sizeof(uint64_t))
-    while word < end:
-        i = word >> 6
-        next_ = (i + 1) << 6 if (i + 1) << 6 < end else end
-        m.open[i] |= ones(next_ - word) << (word & 63)
-        m.wide[i >> 6] |= (<uint64_t>1) << (i & 63)
-        word = next_
+cdef inline uint64_t bits_of(int32_t word, int32_t end) noexcept nogil:
+    """Those of the words [word, end), of the same 64, in `open` and `whole`."""
+    return ((~<uint64_t>0) >> (64 - (end - word))) << (word & 63)
 
 
-cdef inline int32_t end_of_zeros(const uint64_t *mask, int32_t word, int32_t last) noexcept nogil:
-    """The first word that is not 0, or `last`."""
-    while word + 4 <= last and mask[word] | mask[word + 1] | mask[word + 2] | mask[word + 3] == 0:
-        word += 4
-    while word < last and mask[word] == 0:
-        word += 1
-    return word
+cdef inline int32_t end_of_whole(const named_t *m, int32_t word, uint64_t whole, int32_t most,
+                                 const uint64_t *avoid) noexcept nogil:
+    """Where the words end, from this one on and at most so many, of which a job may have all 64 nodes.
+
+    `whole`: their bits, that of the word first.
+    """
+    cdef int32_t i = word, n = fs_lowest(~whole) if ~whole else 64
+    if n > most:
+        n = most
+    if avoid == NULL:
+        return word + n                          # as many nodes are free: no last word that has fewer is among them
+    while i < word + n and i < m.nodes >> 6 and avoid[i] == 0:
+        i += 1
+    return i
 
 
-cdef int32_t take_whole(named_t *m, int32_t job, nodes_t *mine, int32_t word, int32_t most,
-                        const uint64_t *avoid) noexcept nogil:
-    """Words of which all nodes are free, from this one on, at most so many; how many, or NO_MEMORY."""
-    cdef int32_t end, last = (m.nodes >> 6)
-    if most < last - word:
-        last = word + most
-    end = end_of_zeros(m.occ, word, last)
-    if avoid != NULL:
-        end = end_of_zeros(avoid, word, end)
-    if nodes_add_range(mine, word, end) < 0:
-        return NO_MEMORY
-    memset(&m.occ[word], 0xff, <size_t>(end - word) * sizeof(uint64_t))
-    close_words(m, word, end)
-    if m.notes:
-        for most in range(word, end):
-            note(m, job, most, ~<uint64_t>0)
-    return end - word
-
-
-cdef inline int32_t take_few(uint64_t *bits, int32_t count) noexcept nogil:
-    """Keep the lowest bits, at most so many; how many.  Sooner done one by one than counted."""
+cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count) noexcept nogil:
+    """Keep the lowest bits, at most so many; how many."""
     cdef uint64_t rest = bits[0]
     cdef int32_t n = 0
-    while n < count and rest:
-        rest &= rest - 1
-        n += 1
-    bits[0] ^= rest
-    return n
+    if count <= <int>FEW:                        # sooner done one by one than counted
+        while n < count and rest:
+            rest &= rest - 1
+            n += 1
+        bits[0] ^= rest
+        return n
+    n = fs_popcount(rest)
+    if n <= count:
+        return n
+    bits[0] = fs_lowest_bits(rest, count)
+    return count
 
 
-cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid,
-                         int64_t *words) noexcept nogil:
-    cdef int32_t word = next_open(m, 0), there
-    cdef uint64_t free, bits
-    cdef nodes_t *mine = set_of(m, job)
-    if mine == NULL:
-        return NO_MEMORY
-    m.taken += count
-    while count > 0 and word < m.words:
+cdef inline int add_run(nodes_t *mine, bint later, int32_t word, int32_t end, uint64_t bits) noexcept nogil:
+    """`later`: the job had nodes already, which may be anywhere."""
+    if not later:
+        return nodes_append(mine, word, end, bits)
+    return nodes_add_range(mine, word, end) if end - word > 1 else nodes_add(mine, word, bits)
+
+
+cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
+                              nodes_t *mine, bint notes, bint later) noexcept nogil:
+    """take_lowest, into `mine`; `later` as in add_run."""
+    cdef int32_t last = m.words - 1 if m.nodes & 63 else -1      # the one word that may have fewer nodes
+    cdef int32_t group = 0, looked = 0, word, end, there, i
+    cdef uint64_t *occ = m.occ
+    cdef uint64_t left, kept, whole, busy, free, bits
+    while count > 0 and group >= 0:
+        left = m.open[group]                     # to look at; as the next, written back after all of these words
+        whole = m.whole[group]
+        kept = 0                                 # looked at, and still open
+        while left:
+            i = fs_lowest(left)
+            word = (group << 6) + i
+            left &= left - 1
+            looked += 1
+            bits = whole >> i
+            busy = 0
+            if bits & 1:
+                end = end_of_whole(m, word, bits, count >> 6, avoid) if count >= 64 else word
+                if end > word:
+                    if add_run(mine, later, word, end, ~<uint64_t>0) < 0:
+                        count = NO_MEMORY
+                        break
+                    bits = ~bits_of(word, end)
+                    whole &= bits
+                    left &= bits
+                    looked += end - word - 1
+                    count -= (end - word) << 6
+                    if notes:
+                        for word in range(word, end):
+                            note(m, job, word, ~<uint64_t>0)
+                    if count == 0:
+                        break
+                    continue
+            else:
+                busy = occ[word]
+            free = ~busy
+            if word == last:
+                free &= all_nodes(m, word)
+            bits = free
+            if avoid != NULL:
+                bits &= ~avoid[word]
+            if bits:
+                there = keep_lowest(&bits, count)
+                if add_run(mine, later, word, word + 1, bits) < 0:
+                    count = NO_MEMORY
+                    break
+                occ[word] = busy | bits
+                whole &= ~((<uint64_t>1) << i)
+                if notes:
+                    note(m, job, word, bits)
+                count -= there
+            if bits != free:
+                kept |= (<uint64_t>1) << i
+            if count == 0:
+                break
+        left |= kept
+        m.open[group], m.whole[group] = left, whole
+        if left == 0:
+            m.wide[group >> 6] &= ~((<uint64_t>1) << (group & 63))
+        if count > 0:
+            group = next_group(m, group + 1)
+    words[0] += looked
+    return count
+
+
+cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
+                                nodes_t *mine) noexcept nogil:
+    """take_lowest, into `mine`, of a machine of few words."""
+    cdef int32_t word
+    cdef uint64_t left = m.open[0], free, bits
+    while count > 0 and left:
+        word = fs_lowest(left)
+        left &= left - 1
         words[0] += 1
-        if m.occ[word] == 0 and count >= 128:
-            there = take_whole(m, job, mine, word, count >> 6, avoid)
-            if there < 0:
-                return NO_MEMORY
-            if there > 0:
-                words[0] += there - 1
-                count -= there << 6
-                word = next_open(m, word + there)
-                continue
-        free = bits = free_nodes(m, word)
+        free = bits = ~m.occ[word] & all_nodes(m, word)
         if avoid != NULL:
             bits &= ~avoid[word]
         if bits:
-            if count <= <int>FEW:
-                there = take_few(&bits, count)
-            else:
-                there = fs_popcount(bits)
-                if there > count:
-                    bits = fs_lowest_bits(bits, count)
-                    there = count
+            count -= keep_lowest(&bits, count)
             m.occ[word] |= bits
             if m.notes:
                 note(m, job, word, bits)
             if nodes_add(mine, word, bits) < 0:
                 return NO_MEMORY
-            count -= there
         if bits == free:
-            close_word(m, word)
-        if count > 0:
-            word = next_open(m, word + 1)
+            m.open[0] &= ~((<uint64_t>1) << word)
     return count
+
+
+cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid,
+                         int64_t *words) noexcept nogil:
+    cdef nodes_t *mine = set_of(m, job)
+    if mine == NULL:
+        return NO_MEMORY
+    m.taken += count
+    if m.few:
+        return take_of_few(m, job, count, avoid, words, mine)
+    if avoid == NULL and not m.notes and mine.n == 0:        # as a rule: the compiler leaves out what is not asked for
+        return take_from(m, job, count, NULL, words, mine, False, False)
+    return take_from(m, job, count, avoid, words, mine, m.notes, mine.n > 0)
 
 
 cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcept nogil:
     unblock(m, out)
-    mark(m, m.occ, into)
+    block(m, into)
     if m.notes:
         m.owner[into] = job
     return nodes_swap(m.held[job], out, into)
 
 
+cdef void update_occ(named_t *m) noexcept nogil:
+    cdef int32_t word
+    if m.few:
+        return
+    for word in range(m.words):
+        m.occ[word] = busy_nodes(m, word)
+
+
+cdef int32_t count_free(const named_t *m, const uint64_t *mask) noexcept nogil:
+    cdef int32_t word, n = 0
+    for word in range(m.words):
+        if mask[word]:
+            n += fs_popcount(mask[word] & free_nodes(m, word))
+    return n
+
+
+cdef bint are_busy(const named_t *m, const uint64_t *mask) noexcept nogil:
+    cdef int32_t word
+    for word in range(m.words):
+        if busy_nodes(m, word) != mask[word]:
+            return False
+    return True
+
+
 cdef bint named_is_right(const named_t *m) noexcept nogil:
     cdef int32_t word
     for word in range(m.words):
-        if free_nodes(m, word) and not (
-                mask_has(m.open, word) and mask_has(m.wide, word >> 6)):
+        if free_nodes(m, word) and not mask_has(m.open, word):
+            return False
+        if not m.few and (mask_has(m.whole, word) > mask_has(m.open, word)
+                          or mask_has(m.open, word) > mask_has(m.wide, word >> 6)):
             return False
     return True
 
@@ -211,6 +287,8 @@ cdef void unmark(const void *state, uint64_t *mask, int32_t node) noexcept nogil
 
 
 cdef bint marked(const void *state, const uint64_t *mask, int32_t node) noexcept nogil:
+    if mask == (<const named_t *>state).occ:
+        return is_busy(<const named_t *>state, node)
     return (mask[node >> 6] >> (node & 63)) & 1
 
 
@@ -257,10 +335,12 @@ cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_
 
 
 cdef void block(void *state, int32_t node) noexcept nogil:
+    update_word(<named_t *>state, node >> 6)
     mark(state, (<named_t *>state).occ, node)
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
+    update_word(<named_t *>state, node >> 6)
     unmark(state, (<named_t *>state).occ, node)
     open_word(<named_t *>state, node >> 6)
 
@@ -279,22 +359,31 @@ cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const
     return k
 
 
+cdef inline void give_runs(named_t *m, const run_t *run, int32_t n) noexcept nogil:
+    cdef int32_t i, word, group
+    cdef uint64_t bits, busy
+    for i in range(n):
+        word = run[i].word
+        group = word >> 6
+        bits = bits_of(word, run[i].end)
+        busy = m.occ[word] & ~run[i].bits        # 0 if all 64 are the job's, whatever is in `occ`
+        m.occ[word] = busy
+        m.open[group] |= bits
+        m.whole[group] |= bits if busy == 0 else 0
+        m.wide[group >> 6] |= (<uint64_t>1) << (group & 63)
+
+
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef named_t *m = <named_t *>state
     cdef nodes_t *mine = m.held[job]
-    cdef uint64_t *open_ = m.open
     cdef const run_t *run = mine.run
-    cdef int32_t i, word, end, wide = -1
-    for i in range(mine.n):
-        word, end = run[i].word, run[i].end
-        if end - word > 1:
-            free_words(m, word, end)
-            continue
-        m.occ[word] &= ~run[i].bits
-        open_[word >> 6] |= (<uint64_t>1) << (word & 63)
-        if word >> 6 != wide:
-            wide = word >> 6
-            m.wide[wide >> 6] |= (<uint64_t>1) << (wide & 63)
+    cdef int32_t i, word
+    if m.few:
+        for i in range(mine.n):
+            m.occ[run[i].word] &= ~run[i].bits
+            m.open[0] |= (<uint64_t>1) << run[i].word
+    else:
+        give_runs(m, run, mine.n)
     if m.latest != NULL or m.least != NULL:
         for i in range(mine.n):
             for word in range(run[i].word, run[i].end):
@@ -380,9 +469,11 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     machine.copy, machine.close = copy, close
     m.nodes, m.jobs = options["nodes"], columns["n_jobs"]
     m.words = (m.nodes + 63) // 64
+    m.few = m.words <= FEW_WORDS
     own_block(m, &m.occ, m.words, sizeof(uint64_t))
     # One word more than there are, so that looking from the end on finds an empty one.
     own_block(m, &m.open, (m.words >> 6) + 1, sizeof(uint64_t))
+    own_block(m, &m.whole, (m.words >> 6) + 1, sizeof(uint64_t))
     own_block(m, &m.wide, (m.words >> 12) + 1, sizeof(uint64_t))
     for word in range(m.words):
         open_word(m, word)

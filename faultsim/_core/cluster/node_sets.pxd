@@ -1,8 +1,10 @@
 # Sets of a cluster's nodes: runs of words of a mask, ascending.  A job of many nodes has most of them in few runs of
-# whole words, so what is done with all of its nodes takes a step a run.
+# whole words, so what is done with all of its nodes takes a step a run.  No run goes on past a multiple of 64 words, so
+# that its words have their bits in one word of a mask of words.
 
 from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport range_t
 
 cdef struct run_t:
@@ -18,9 +20,10 @@ cdef struct nodes_t:
 cdef nodes_t *nodes_new() noexcept nogil                                         # empty; NULL: no memory
 cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil                   # NULL: no memory
 cdef void nodes_free(nodes_t *set_) noexcept nogil
+cdef int nodes_reserve(nodes_t *set_, int32_t runs) noexcept nogil                # room for so many
 cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
-# All nodes of the words [first, end), none of which it has.
+# All nodes of the words [first, end), of the same 64, none of which it has.
 cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil
 cdef int nodes_remove(nodes_t *set_, int32_t node) noexcept nogil                 # which it has
 # The word of a run of several becomes one of its own.
@@ -44,3 +47,16 @@ cdef inline int nodes_add(nodes_t *set_, int32_t word, uint64_t bits) noexcept n
     last.bits = bits
     set_.n += 1
     return 0
+
+
+# These nodes of each of the words [word, end), of the same 64, which follow all that it has.
+cdef inline int nodes_append(nodes_t *set_, int32_t word, int32_t end, uint64_t bits) noexcept nogil:
+    cdef run_t *last
+    if set_.n == set_.capacity and nodes_reserve(set_, set_.n + 1) < 0:
+        return NO_MEMORY
+    last = set_.run + set_.n
+    last.word = word
+    last.end = end
+    last.bits = bits
+    set_.n += 1
+    return OK

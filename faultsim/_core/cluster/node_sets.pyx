@@ -15,7 +15,7 @@ cdef void nodes_free(nodes_t *set_) noexcept nogil:
         c_free(set_)
 
 
-cdef int reserve(nodes_t *set_, int32_t runs) noexcept nogil:
+cdef int nodes_reserve(nodes_t *set_, int32_t runs) noexcept nogil:
     cdef void *run
     cdef int32_t capacity = 2 * set_.capacity
     if runs <= set_.capacity:
@@ -32,7 +32,7 @@ cdef int reserve(nodes_t *set_, int32_t runs) noexcept nogil:
 
 cdef nodes_t *with_room(int32_t runs) noexcept nogil:
     cdef nodes_t *set_ = <nodes_t *>fresh(1, sizeof(nodes_t))
-    if set_ != NULL and reserve(set_, runs) < 0:
+    if set_ != NULL and nodes_reserve(set_, runs) < 0:
         nodes_free(set_)
         return NULL
     return set_
@@ -68,7 +68,7 @@ cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
 
 
 cdef inline int make_room(nodes_t *set_, int32_t i, int32_t count) noexcept nogil:
-    if reserve(set_, set_.n + count) < 0:
+    if nodes_reserve(set_, set_.n + count) < 0:
         return NO_MEMORY
     memmove(&set_.run[i + count], &set_.run[i], <size_t>(set_.n - i) * sizeof(run_t))
     set_.n += count

@@ -9,9 +9,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from faultsim._core.cluster.named cimport change_node, named_of, named_t
+from faultsim._core.avoidance cimport free_of
+from faultsim._core.cluster.named cimport change_node, free_nodes, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_lowest_in, nodes_t
-from faultsim._core.containers.bits cimport fs_lowest, mask_count_without
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
@@ -245,7 +246,7 @@ cdef int move_nodes(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
         out = nodes_lowest_in(mine, f.suspicious)
         fs_require(out >= 0)
         while True:
-            bits = ~(m.occ[f.word] | f.suspicious[f.word])
+            bits = free_nodes(m, f.word) & ~f.suspicious[f.word]
             if bits:
                 break
             f.word += 1
@@ -311,7 +312,7 @@ cdef void suspect_nodes(sim_t *s, fars_t *f) noexcept nogil:
 
 cdef int64_t spare_nodes(sim_t *s, const fars_t *f) noexcept nogil:
     """The pool that jobs may move to ([li2009] section 3.2); or a status < 0."""
-    cdef int32_t sound = s.free - mask_count_without(f.suspicious, s.machine.occ, s.machine.words)
+    cdef int32_t sound = s.free - free_of(s, f.suspicious)
     cdef int64_t spare = sound
     cdef promise_t promise
     if f.spares >= 0:

@@ -8,9 +8,9 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 
 from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open, levels_t
-from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
+from faultsim._core.cluster.named cimport change_node, named_of, named_t, update_occ
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t, run_t
-from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
@@ -52,7 +52,7 @@ cdef int32_t best_idle(sim_t *s, least_failures_t *p, int32_t *spot) noexcept no
     if p.levels != NULL:
         return find_least_failed(m, p.levels, s.trace.count, &s.work.ranked)
     while spot[0] < s.nodes:
-        if not is_busy(m, s.trace.rank[spot[0]]):
+        if not mask_has(m.occ, s.trace.rank[spot[0]]):
             return s.trace.rank[spot[0]]
         spot[0] += 1
     return -1
@@ -117,6 +117,8 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
     cdef int32_t i, spot = 0, n
     cdef bint moved, some = False
     cdef at_t at
+    if p.levels == NULL:
+        update_occ(named_of(&s.machine))
     n = find_candidates(s, p, job, best_idle(s, p, &spot), &some)
     s.n_attempted += some
     if n == 0:

@@ -4,7 +4,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, levels_t, take_least_failed
-from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
+from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word, update_occ
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
@@ -40,6 +40,7 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     cdef int32_t i = 0, node
     if p.levels != NULL:
         return take_least_failed(m, p.levels, s.trace.count, job, count, &s.work.ranked)
+    update_occ(m)
     while count > 0:
         fs_require(i < s.nodes)
         node = rank[i]

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free as c_free
 from libc.string cimport memcpy, memset
 
-from faultsim._core.cluster.named cimport named_of, named_t, take_word
+from faultsim._core.cluster.named cimport free_nodes, named_of, named_t, take_word
 from faultsim._core.containers.bits cimport fs_popcount, mask_count
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.faults.predictions cimport failing_nodes
@@ -131,13 +131,11 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
     cdef rule_t *p = <rule_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef named_t *m = named_of(&s.machine)
-    cdef int32_t i, found = 0, rest = m.nodes & 63
+    cdef int32_t i, found = 0
     cdef bint wrong = False
     cdef int code
     for i in range(m.words):
-        p.mask[i] = ~m.occ[i]
-    if rest:
-        p.mask[m.words - 1] &= ((<uint64_t>1) << rest) - 1
+        p.mask[i] = free_nodes(m, i)
     memset(p.taken, 0, <size_t>m.words * sizeof(uint64_t))
     p.s = s
     p.nodes.engine = p           # as above

@@ -5,7 +5,8 @@ from libc.stdlib cimport qsort
 
 import numpy as np
 
-from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_word
+from faultsim._core.cluster.named cimport named_of, named_t, take_word, update_occ
+from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.contract cimport fs_require
 from faultsim._core.inputs cimport check_nodes, column
@@ -30,12 +31,13 @@ cdef int largest_first(const void *a, const void *b) noexcept nogil:
     return p.begin - q.begin
 
 
-cdef int32_t find_free(const rule_t *rule, const named_t *m) noexcept nogil:
+cdef int32_t find_free(const rule_t *rule, named_t *m) noexcept nogil:
     """The free intervals, along the curve; how many."""
     cdef int32_t i, count = 0
     cdef bint inside = False
+    update_occ(m)
     for i in range(m.nodes):
-        if is_busy(m, rule.curve[i]):
+        if mask_has(m.occ, rule.curve[i]):
             inside = False
             continue
         if not inside:

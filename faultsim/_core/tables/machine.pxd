@@ -7,8 +7,9 @@
 # said in brackets; it is NULL elsewhere.
 #
 # A mask of nodes has `words` words in the machine's own layout, bits of no node always 0.  `occ` is the mask of the
-# nodes that are busy or down: read by all, changed by these functions only.  `sim_t.free` counts free nodes; whoever
-# takes or gives back keeps it.
+# nodes that are busy or down: read by all, changed by these functions only.  That of a cluster may be out of date:
+# `marked` knows, and cluster/named.pxd has what tells whole words.  `sim_t.free` counts free nodes; whoever takes or
+# gives back keeps it.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
