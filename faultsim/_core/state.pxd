@@ -178,8 +178,8 @@ cdef struct trace_t:
     uint8_t *down
     double *up_at            # while down: when it is repaired
     int32_t n_down           # down and in no held job
-    int32_t *count           # failures of a node so far
-    int32_t *rank            # nodes by (count, number); NULL unless a policy asked for it
+    int32_t *count           # failures of a node so far; NULL unless a policy asked for it, as the next
+    int32_t *rank            # nodes by (count, number)
     int64_t n_handled, n_hit
 
 # Predictions that nodes fail, by begin; those before `next` have passed.

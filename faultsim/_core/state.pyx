@@ -25,7 +25,6 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     if s.track.on:
         blocks_add(&s.blocks, s, &s.trace.up_at, nodes, sizeof(double))
         blocks_add(&s.blocks, s, &s.trace.down, nodes, 1)
-        blocks_add(&s.blocks, s, &s.trace.count, nodes, sizeof(int32_t))
         blocks_add(&s.blocks, s, &s.predictions.failing, s.machine.words, sizeof(uint64_t))
     if s.record.on:
         blocks_add(&s.blocks, s, &s.record.open_stay, n, sizeof(int64_t))

@@ -8,7 +8,8 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.state cimport sim_t
 
-# Keep sim_t.trace.rank from now on: asked for by policies, before the simulation begins.
+# Keep sim_t.trace.count from now on, or this and `rank`: asked for by policies, before the simulation begins.
+cdef int counts_open(sim_t *s) noexcept nogil
 cdef int rank_open(sim_t *s) noexcept nogil
 # Before the simulation begins, and its source is added: earlier failures are counted, outages that last are in force.
 cdef int outages_before(sim_t *s) noexcept nogil

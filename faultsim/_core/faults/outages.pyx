@@ -19,8 +19,16 @@ from faultsim._core.tables.recovery cimport RELIEVED_SPARE, UNRELIEVED
 
 # ---------------------------------------------------------------------------------------------- nodes by failures
 
+cdef int counts_open(sim_t *s) noexcept nogil:
+    if s.trace.count == NULL:
+        blocks_add(&s.blocks, s, &s.trace.count, s.nodes, sizeof(int32_t))
+    return NO_MEMORY if s.blocks.failed else OK
+
+
 cdef int rank_open(sim_t *s) noexcept nogil:
     cdef int32_t i
+    if counts_open(s) < 0:
+        return NO_MEMORY
     if s.trace.rank == NULL:
         blocks_add(&s.blocks, s, &s.trace.rank, s.nodes, sizeof(int32_t))
         if s.blocks.failed:
@@ -34,6 +42,8 @@ cdef void count_failure(sim_t *s, int32_t node) noexcept nogil:
     cdef int32_t *rank = s.trace.rank
     cdef int32_t *count = s.trace.count
     cdef int32_t i = 0, other
+    if count == NULL:
+        return
     count[node] += 1
     if rank == NULL:
         return

@@ -13,7 +13,7 @@ from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t, run_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.faults.outages cimport rank_open
+from faultsim._core.faults.outages cimport counts_open, rank_open
 from faultsim._core.faults.own_clock cimport own_time
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
@@ -181,10 +181,10 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.worst, s.n, sizeof(int32_t))
     own_block(p, &p.later, s.nodes, sizeof(later_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
+    if (counts_open(s) if s.nodes > RANKED else rank_open(s)) < 0:
+        raise MemoryError("no memory for migration")
     if s.nodes > RANKED:
         least_failed_open(named_of(&s.machine), p, &p.levels)
-    elif rank_open(s) < 0:
-        raise MemoryError("no memory for migration")
     p.threshold, p.cost = options["threshold"], options["cost"]
     s.migration.finished, s.migration.started, s.migration.failed = finished, started, failed
     return 0

@@ -7,7 +7,7 @@ from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, leve
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word, update_occ
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.faults.outages cimport rank_open
+from faultsim._core.faults.outages cimport counts_open, rank_open
 from faultsim._core.state cimport sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
@@ -68,12 +68,11 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef least_failures_t *p = <least_failures_t *>open_state(&s.placement, sizeof(least_failures_t))
     s.placement.take = take_least_failures
+    if (counts_open(s) if s.nodes > RANKED else rank_open(s)) < 0:
+        raise MemoryError("no memory for the placement rule")
     if s.nodes > RANKED:
         return least_failed_open(named_of(&s.machine), p, &p.levels)
-    own_block(p, &p.picked, s.machine.words, sizeof(uint64_t))
-    if rank_open(s) < 0:
-        raise MemoryError("no memory for the placement rule")
-    return 0
+    return own_block(p, &p.picked, s.machine.words, sizeof(uint64_t))
 
 
 cdef int take_in_python(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:

@@ -8,6 +8,7 @@ from libc.string cimport memcpy, memset
 from faultsim._core.cluster.named cimport free_nodes, named_of, named_t, take_word
 from faultsim._core.containers.bits cimport fs_popcount, mask_count
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
+from faultsim._core.faults.outages cimport counts_open
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
@@ -202,6 +203,8 @@ cdef int open_on_cluster(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef rule_t *p = open_rule(s, options, columns)
     own_block(p, &p.taken, s.machine.words, sizeof(uint64_t))
+    if s.track.on and counts_open(s) < 0:
+        raise MemoryError("no memory for the placement rule")
     p.nodes.version = FAULTSIM_POLICY_VERSION
     p.nodes.nodes, p.nodes.words, p.nodes.free, p.nodes.failing = s.nodes, s.machine.words, p.mask, failing_in
     s.placement.take = take
