@@ -48,6 +48,12 @@ def cpu(call: Callable[[], object], times: int = 3) -> float:
     return min(_once(call) for _ in range(times))
 
 
+def cpu_in_turn(*calls: Callable[[], object], times: int) -> list[float]:
+    """The same of several calls, one after the other in rounds, so that what the machine does meanwhile meets all."""
+    rounds = [[_once(call) for call in calls] for _ in range(times)]
+    return [min(took) for took in zip(*rounds, strict=True)]
+
+
 def _once(call: Callable[[], object]) -> float:
     begin = time.process_time()
     call()
