@@ -7,8 +7,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.simulation.execution import Execution
-from helpers.engines import runs_agree
-from helpers.results import assert_equal
+from helpers.engines import copies_agree, runs_agree
 
 # Of words, the last of them without all of its nodes; of 64 words; and of more than two times as many.
 SIZES = [700, 1023, 4096, 8200]
@@ -105,13 +104,7 @@ def test_jobs_that_share_words_agree(seed):
 def test_a_copy_goes_on_alike(rules):
     run = a_run(4160, 2, n=60, **rules)
     for when in (30, 95, 200, 380):
-        one = Execution(run)
-        one.go_on(until=when)
-        other = one.copy()
-        for each in (other, one):
-            each.go_on()
-            each.engine.verify()
-        assert_equal(one.result(), other.result())
+        copies_agree(run, when)
 
 
 def test_a_last_word_without_all_of_its_nodes():

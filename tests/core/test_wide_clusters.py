@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.simulation.execution import Execution
-from helpers.engines import runs_agree
-from helpers.results import assert_equal
+from helpers.engines import copies_agree, runs_agree
 from helpers.runs import runs
 
 # 300 nodes end within a word.
@@ -27,13 +26,7 @@ def test_runs_with_hot_spares_agree(run):
 
 @given(runs(on=WIDE, failing=True, moving=False), st.integers(0, 90))
 def test_a_copy_goes_on_alike(run, when):
-    one = Execution(run)
-    one.go_on(until=when)
-    other = one.copy()
-    for each in (other, one):
-        each.go_on()
-        each.engine.verify()
-    assert_equal(one.result(), other.result())
+    copies_agree(run, when)
 
 
 @pytest.mark.parametrize("node", [0, 63, 64, 127, 128, 191, 255])

@@ -11,6 +11,8 @@ import faultsim as fs
 from faultsim.reference.engine import simulate as plainly
 from faultsim.results.held import Held
 from faultsim.simulation.core_engine import core_engine
+from faultsim.simulation.execution import Execution
+from helpers.results import assert_equal
 
 LOGS = {
     "NASA-iPSC-1993-3.1-cln": 128,
@@ -107,3 +109,14 @@ def both_agree(case, budget=7):
     config, columns, *world = case
     slow = plainly({**config, "verify": True}, **columns, world=world[0] if world else None)
     assert_same(compiled(config, columns, *world, budget=budget), slow)
+
+
+def copies_agree(run: fs.Run, when: float) -> None:
+    """A copy that is made at that time goes on as its original does, and neither minds the other."""
+    one = Execution(run)
+    one.go_on(until=when)
+    other = one.copy()
+    for each in (other, one):
+        each.go_on()
+        each.engine.verify()
+    assert_equal(one.result(), other.result())
