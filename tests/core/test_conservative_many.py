@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
+from helpers.engines import runs_agree
 
 NODES = 24
 TICKS = 4_000  # nothing takes longer, all in all
@@ -88,3 +89,23 @@ def test_a_long_queue_is_planned_as_by_its_plain_twin(seed, overrun):
     )
     run = fs.simulate(log, fs.Cluster(NODES), scheduler=fs.ConservativeBackfill(), estimates="requested")
     assert run.jobs["start"].tolist() == Plain(log).run().tolist()
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10_000))
+def test_who_may_start_is_asked_of_many_steps(seed):
+    """Some 150 jobs run, and end at as many times; one of them outlives its estimate, so that each pass plans again."""
+    rng = np.random.default_rng(seed)
+    running, waiting = 150, 30
+    estimate = np.concatenate(
+        [[1], rng.permutation(np.arange(100, 100 + 6 * running, 6))[1:], rng.integers(1, 1000, waiting)]
+    )
+    size = np.concatenate([rng.integers(1, 3, running), rng.integers(1, 60, waiting)])
+    submit = np.concatenate([np.zeros(running), np.sort(rng.integers(2, 90, waiting))])
+    runtime = estimate.copy()
+    runtime[0] = 2000
+    log = fs.Workload(
+        submit=submit.astype(float), runtime=runtime.astype(float), size=size, estimate=estimate.astype(float)
+    )
+    machine = fs.Cluster(int(size[:running].sum()) + int(rng.integers(2, 60)))
+    runs_agree(fs.Run(log, machine, scheduler=fs.ConservativeBackfill(), estimates="requested"))

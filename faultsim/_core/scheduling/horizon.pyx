@@ -9,7 +9,7 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.queue cimport least_of, set_scan
 from faultsim._core.scheduling.gaps cimport gaps_none, gaps_turn, gaps_want
 from faultsim._core.scheduling.profile cimport (
-    STEPS_IN_BLOCK, at_of, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list,
+    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list,
     profile_reset, profile_t, spot_t, step_back,
 )
 from faultsim._core.scheduling.reservations cimport (
@@ -58,7 +58,7 @@ cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
         if not step_back(f, &spot):
             return
     if s.now < end_of(f, spot):
-        p.shut, p.until = at_of(f, spot), end_of(f, spot)
+        p.until = end_of(f, spot)
 
 
 cdef int find_left(plan_t *p, sim_t *s, const line_t *line, int32_t end) noexcept nogil:

@@ -98,7 +98,6 @@ cdef struct plan_t:
     change_t *changes        # scratch
     int32_t number           # of the pass
     double until             # the horizon, behind which no places are known; inf: all are placed
-    double shut              # no nodes are free from then on up to the horizon
     int32_t reach            # steps up to a horizon that may be set
     bint recalls             # what has happened since the plan was made is remembered:
     double since             # when that was,

@@ -61,7 +61,6 @@ cdef void draw_in(plan_t *p, double end) noexcept nogil:
             break
     if end > low:
         p.until = low
-    p.shut = at_of(f, spot) if level_of(f, spot) == 0 else p.until
 
 
 cdef int give_back(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
@@ -82,7 +81,7 @@ cdef int give_back(plan_t *p, const sim_t *s, double begin, double end, int32_t 
     if begin < s.now:
         begin, here = s.now, spot_of(f, s.now)
     if p.until < INFINITY:
-        if begin < p.until and end > p.shut:
+        if begin < p.until and p.until <= end:
             draw_in(p, end)
         if not begin < p.until:
             return OK
