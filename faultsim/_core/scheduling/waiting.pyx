@@ -53,11 +53,11 @@ cdef void least_by_class(const line_t *line, float *least) noexcept nogil:
     cdef int32_t numbers = TOGETHER * line.blocks, r, k
     for k in range(LANES):
         lanes[k] = INFINITY
-    for k in range(line.begin // TOGETHER, (line.end - 1) // TOGETHER + 1):
-        if line.loose[k]:
-            tighten(line, k)
     for r in range(line.begin // numbers, (line.end - 1) // numbers + 1):
         row = line.rows + LANES * r
+        for k in range(line.blocks * r, line.blocks * (r + 1)):
+            if line.loose[k]:
+                tighten(line, k)
         for k in range(LANES):           # the compiler makes vectors of this
             lanes[k] = lanes[k] if lanes[k] < row[k] else row[k]
     for k in range(line.classes, LANES):
