@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers import thresholds
 from helpers.tally import Tally
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
@@ -19,6 +20,8 @@ settings.register_profile("slow", derandomize=True, max_examples=1000, database=
 settings.register_profile("explore", max_examples=1000, **_common)
 settings.register_profile("few", derandomize=True, max_examples=15, database=None, **_common)  # to count lines
 settings.load_profile("default")
+
+thresholds.from_environment()
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

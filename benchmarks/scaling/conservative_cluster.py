@@ -32,12 +32,11 @@ ROW = Row(
     measure=measure,
     run="conservative",
     against="EASY",
-    reach="at most 30 times EASY on whole logs",
+    reach="at most 90 times EASY on whole logs",
     step="waiting jobs looked at",
     stepped=stepped,
     bound="The queue grows with the log: jobs times waiting jobs.  By the rule an early end may move every "
     "reservation, and where each goes depends on where those before it went; after a disturbance all are found "
-    "again.  Only who may move is looked at, but whoever moves lets others move.  Where many wait both are done up to "
-    "a horizon, and further on once that is near: most disturbances come before.  Behind it a row of 128 jobs costs a "
-    "comparison of 32 numbers with what searches for holes have found too short.",
+    "again.  Where many jobs wait the plan is made up to a horizon, and further on once that is near: most "
+    "disturbances come before.  A job behind it costs a comparison or two in each pass.",
 )

@@ -45,10 +45,9 @@ def row(daily, reach):
         step="waiting jobs looked at",
         stepped=partial(stepped, daily),
         bound="What fails begins from nothing, so the queue grows with the log: jobs times waiting jobs, as above.  "
-        "Failures, repairs and jobs past their estimates drop the plan.  It is made again as far as anybody may "
-        "start, and in the next pass without a disturbance up to a horizon, behind which somebody has to ask first: "
-        "the next disturbance nearly always comes before.  128 of the others cost a comparison of 32 numbers.",
+        "Failures, repairs and jobs past their estimates drop the plan.  It is made again up to a horizon: the next "
+        "disturbance nearly always comes before that is reached.",
     )
 
 
-ROW = row(2, "at most 30 times EASY")
+ROW = row(2, "at most 90 times EASY")

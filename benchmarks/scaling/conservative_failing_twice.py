@@ -2,4 +2,4 @@
 
 from scaling.conservative_failing import row
 
-ROW = row(4, "at most 30 times EASY")
+ROW = row(4, "at most 300 times EASY: use `Backfill(depth=k)`")

@@ -284,6 +284,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", help=f"{', '.join(FILES)}, or their files; for show a file and a case")
     parser.add_argument("-n", type=int, help="check the first N cases of each file only")
     given = parser.parse_args(arguments)
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from helpers import thresholds
+
+    thresholds.from_environment()
     if given.command == "show":
         show(*given.files)
         return 0
@@ -310,7 +314,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def keep(totals: Mapping[str, int]) -> None:
     """Keep how much was the same, for the page on testing, where that is asked for."""
-    sys.path.append(str(Path(__file__).resolve().parents[1]))
     from helpers.counts import record
 
     record(

@@ -70,7 +70,9 @@ TESTS = {
     "_core/scheduling/conservative_counted": [
         "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py", "tests/core/test_profile.py",
     ],
-    "_core/scheduling/reservations": ["tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py"],
+    "_core/scheduling/counted_plan": [
+        "tests/verification/test_plain_cluster.py", "tests/core/test_conservative_many.py",
+    ],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
     "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
     "_core/scheduling/orders": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],

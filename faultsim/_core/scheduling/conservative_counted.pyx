@@ -1,246 +1,379 @@
 """Conservative backfilling where any free nodes serve: every queued job has a reservation (model.md#conservative).
 
-The plan is a profile of free nodes, the running jobs held until their expected ends and every reservation counted.  A
-pass looks only at jobs that may move (reservations.pxd).  Nobody could when the last one ended, but where nodes have
-come back since, or were left by a job that moved: a job moves up where the nodes just before its reservation have
-become free, or it jumps into a gap that has grown (gaps.pxd).  A pass costs a comparison for every four waiting jobs
-(waiting.pxd; a few for each where the queue is not in order of arrival) and, for each that moves, the logarithm of the
-number of steps and the steps between its old place and its new one.  As long as few wait all of them are looked at,
-which costs less.
+The plan (counted_plan.pxd) is kept between passes.  A pass examines, in queue order, the jobs that are new, those whose
+reservation is due, and those that may move up because nodes were given back.  After a disturbance the plan is made from
+nothing.
 
-After a disturbance the queue is planned again, but only as far as anybody may start, and of those before whoever may,
-only who could be in its way.  Both are found by comparisons: with what is free from now on, and with the stretches that
-earlier searches for holes found too short, by which all are refused who ask for as many nodes and for longer.  The
-reservations of the others are found, as of that pass, when somebody asks for them: the next pass, unless there has been
-another disturbance, which often follows.  Then nobody ever asks.
-
-Where many wait the plan is made and kept right only up to a horizon, since most of what lies behind it is dropped by
-the next disturbance as well (horizon.pxd).
+The horizon.  Where many jobs wait, most reservations of a new plan are dropped by the next disturbance before anything
+depends on them.  Such a plan is made only up to a time `until`, just before which no nodes are free.  No hole that
+begins before `until` reaches beyond it, since a job needs at least one node just before `until`, too; so nothing behind
+the horizon has an influence on a hole before it, and the plan before `until` is exact without it.  When nodes are given
+back just before the horizon, it moves to the end of an earlier step without free nodes.  When it is no longer later
+than now, the plan is needed further on: it is made again as of its first pass, with a later horizon, and everything that
+has happened since (jobs that came, nodes that were given back, passes and the jobs that they started) is replayed.  The
+replay computes what a plan without a horizon would have been, because each of its steps is the same function of the
+same inputs, up to the later horizon.
 """
 
-from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
-from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.gaps cimport gaps_none, rounded_up
-from faultsim._core.scheduling.horizon cimport (
-    begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
+from faultsim._core.queue cimport (
+    TOGETHER, close_gap, keep_range, next_fitting, nobody_waits, open_scan, queued_before, set_scan, sort_queue,
+)
+from faultsim._core.scheduling.counted_plan cimport (
+    CAME, GAVE, PASSED, add_gain, earliest_hole, gain_t, happened, happening_t, no_gain, not_refused, plan_give,
+    plan_reserve, plan_reset, plan_t,
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
-    at_of, block_at, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
-    spot_t, step_on, steps_t,
+    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset,
+    profile_t, spot_t, step_back, steps_t,
 )
-from faultsim._core.scheduling.reservations cimport (
-    back_t, begin_lists, came_t, comes, drop_all, first_hole, gave_t, give_back, hope_t, leaves, next_hopeful,
-    past_t, plan_line, plan_t, reserve,
-)
-from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
-from faultsim._core.scheduling.waiting cimport (
-    STAIRS, job_at, line_t, next_place, next_short, place_of, stairs_t, waiting_open,
-)
-from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
+from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.thresholds cimport thresholds
+
+cdef enum:
+    COLLAPSED = 1             # the horizon is no longer later than now
 
 
 # ---------------------------------------------------------------------------------------------- a new plan
 
-cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
-    """The plan with the running jobs alone; the queue's reservations are dropped."""
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t i = 0, level = usable(s)
-    cdef double end
-    drop_all(p, s)
-    # What is expected "now" comes back from now on.
-    while i < s.releases.n and items[i].end <= s.now:
-        level += items[i].nodes
-        i += 1
-    profile_reset(&p.free, s.now, level)
-    while i < s.releases.n and items[i].end < INFINITY:
-        end = items[i].end
-        while i < s.releases.n and items[i].end == end:
-            level += items[i].nodes
-            i += 1
-        if profile_append(&p.free, p, end, level) < 0:
+cdef bint may_defer(const plan_t *p, const sim_t *s) noexcept nogil:
+    """Whether a horizon pays; and the order of the queue must be known for a replay."""
+    return s.order.sort == NULL and s.queue.end - s.queue.head > p.limit.deferred_queue
+
+
+cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
+    """At most `reach` steps ahead, at the end of the last step without free nodes, if there is one."""
+    cdef profile_t *f = &p.free
+    cdef spot_t spot
+    spot.b, spot.i = p.reach // STEPS_IN_BLOCK, p.reach % STEPS_IN_BLOCK
+    if spot.b >= f.n or (spot.b == f.n - 1 and spot.i >= block_at(f, spot.b).n):
+        return
+    spot.i = min(spot.i, block_at(f, spot.b).n - 1)
+    while level_of(f, spot) > 0:
+        if not step_back(f, &spot):
+            return
+    if s.now < end_of(f, spot):
+        p.until = end_of(f, spot)
+
+
+cdef int remember_start(plan_t *p, int32_t job) noexcept nogil:
+    p.started_in[job] = p.number
+    if p.n_started == p.room_started:
+        if resize_block(p, &p.started, 2 * <size_t>p.room_started * sizeof(int32_t)) < 0:
             return NO_MEMORY
-    p.n_found = p.n_back = 0
-    gaps_none(&p.gaps)
-    p.gained = p.soonest = -INFINITY
-    p.listed = p.left = False
-    forget_horizon(p)
-    if s.queue.end - s.queue.head > MANY:
-        begin_lists(p, s)
+        p.room_started *= 2
+    p.started[p.n_started] = job
+    p.n_started += 1
     return OK
 
 
-cdef enum:
-    FAR = 128                # steps that are looked at
+cdef int plan_all(plan_t *p, sim_t *s, bint defers, bint replays, bint starts) noexcept nogil:
+    """A reservation for every job in the queue, in its order; jobs whose hole is now start.
 
-
-cdef void look_down(stairs_t *to, const profile_t *f, double now, int32_t most) noexcept nogil:
-    """So many nodes, at most `most`, are free from now on, for so long; on the last stair perhaps for less."""
-    cdef int32_t low = min(most, block_at(f, 0).level[0]), steps = 0, b, i = 1
-    cdef const steps_t *of
-    to.n = 0
-    for b in range(f.n):
-        of = block_at(f, b)
-        while i < of.n and low > 0 and to.n < STAIRS - 1 and steps < FAR:
-            if of.level[i] < low:
-                to.level[to.n], to.until[to.n] = low, of.at[i]
-                to.length[to.n] = <float>min(rounded_up(now, of.at[i]), FLT_MAX)
-                to.n += 1
-                low = of.level[i]
-            steps += 1
-            i += 1
-        if i < of.n:
-            break
-        i = 0
-    if low > 0:
-        to.level[to.n], to.length[to.n], to.until[to.n] = low, FLT_MAX, INFINITY
-        to.n += 1
-
-
-cdef bint starts_now(const plan_t *p, const stairs_t *stairs, int32_t need, double end) noexcept nogil:
-    """Whether a job for which there are nodes, and that would end then, would start if nobody else were in its way."""
-    cdef const profile_t *f = &p.free
-    cdef int32_t i = stairs.n - 1
-    cdef spot_t spot
-    while i >= 0 and stairs.level[i] < need:
-        i -= 1
-    if i < 0 or end > stairs.until[i]:
-        return False
-    if stairs.until[i] < INFINITY:
-        return True
-    spot.b = spot.i = 0
-    while level_of(f, spot) >= need:
-        if not step_on(f, &spot) or at_of(f, spot) >= end:
-            return True
-    return False
-
-
-cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
-    """A pass after a disturbance.
-
-    Until `sure` the plan is that of all jobs that were looked at; those that are left begin then or later.  Whoever
-    ends by then is not in their way, nor they in its, so that they may be found after it.
+    `replays`: exactly those jobs start that started in this pass when it was made for the first time.
     """
     cdef queue_t *q = &s.queue
-    cdef line_t line
-    cdef int32_t keep = q.head, stays = keep, at, next, job, place, hopeful
-    cdef double begin, end = 0.0, sure = s.now, stop
-    cdef hope_t hope
-    cdef stairs_t stairs
-    cdef bint looked = False
+    cdef int32_t group = q.head, keep = q.head, stays = q.head, n, at, job, placed = 0
+    cdef uint32_t bits
+    cdef double begin
+    cdef bint goes
     cdef int code
-    if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
-        return NO_MEMORY
-    p.epoch = s.epoch
-    line = plan_line(p, s)
-    at = next = line.begin
-    hope.group = -1
-    while True:
-        at = next_place(&line, at, line.end)
-        if at == line.end:
+    for at in range(q.head, q.end):
+        p.begin[q.job[at]] = INFINITY
+        p.examined[q.job[at]] = 1
+    p.n_new = 0
+    # Invariant: every job before `group` has its reservation, or none that begins before `until`.
+    while group < q.end:
+        if defers and starts and next_fitting(q.need, group, q.end, usable(s)) == q.end:
+            p.until = s.now      # no further job can start in this pass, whatever its reservation
             break
-        # `next`: the first that would start if nobody else got a reservation.  Whoever would not never will.
-        if next < at:
-            next = at
-            looked = False
-        while not looked:
-            look_down(&stairs, &p.free, s.now, usable(s))
-            while True:
-                next = next_short(&line, &stairs, next, line.end)
-                if next == line.end:
-                    break
-                s.work.looked += 1
-                end = end_if_started(s, job_at(&line, next))
-                if starts_now(p, &stairs, line.need[next], end):
-                    break
-                next += 1
-            looked = next == line.end or not p.left or (s.now < end and end <= sure)
-            if not looked and find_left(p, s, &line, at) < 0:
+        n = min(<int32_t>TOGETHER, q.end - group)
+        bits = not_refused(p, q, group, n, p.until)
+        while bits:
+            at = group + fs_lowest(bits)
+            bits &= bits - 1
+            job = q.job[at]
+            if defers and p.until == INFINITY and placed % p.limit.horizon_every == 0:
+                set_horizon(p, s)
+            placed += 1
+            s.work.looked += 1
+            goes = replays and p.started_in[job] == p.number
+            begin = s.now if goes else earliest_hole(p, s, job, p.until)
+            if begin == INFINITY:
+                continue
+            if plan_reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
-        if next == line.end:
-            p.left = True
-            break
-        if not p.left:
-            sure = end
-        stop = sure if s.now < sure and sure < p.until else p.until
-        hopeful = next_hopeful(p, &hope, &line, at, next, stop)
-        if at < hopeful:
-            p.left = True
-            at = hopeful
-            continue
-        job = job_at(&line, at)
-        s.work.looked += 1
-        if at == next:
-            promise_start(s, job, s.now)
-            if profile_add(&p.free, p, s.now, end, -s.need[job]) < 0:
-                return NO_MEMORY
-            leaves(p, s, job)
-            place = place_of(q, &line, stays, at)
-            code = start_job(s, job, s.need[job], NULL, keep + place - stays > q.head)
-            if code < 0:
-                return code
-            keep = keep_range(q, keep, stays, place)
-            stays = place + 1
-            q.least[place] = INFINITY        # nobody waits there, if the line is of places
-            at += 1
-            continue
-        begin = first_hole(p, s, job, stop)
-        if begin < INFINITY and p.left and end_if_started_at(s, job, begin) > sure:
-            if find_left(p, s, &line, at) < 0:
-                return NO_MEMORY
-            looked = False
-            sure = s.now
-            begin = first_hole(p, s, job, p.until)
-        if begin < INFINITY:
-            if reserve(p, s, job, begin) < 0:
-                return NO_MEMORY
-            promise_start(s, job, begin)
-            looked = looked and begin >= end and begin > s.now       # one of no length needs room at its instant
-        else:
-            p.left = True
-        at += 1
+            if starts:
+                promise_start(s, job, begin)
+            if goes or (starts and begin == s.now and s.need[job] <= usable(s)):
+                if not goes:
+                    if defers and remember_start(p, job) < 0:
+                        return NO_MEMORY
+                    code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - stays) > 0)
+                    if code < 0:
+                        return code
+                keep = keep_range(q, keep, stays, at)
+                stays = at + 1
+        group += n
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
     return OK
 
 
-# ---------------------------------------------------------------------------------------------- passes
-
-cdef int take_back(plan_t *p, sim_t *s) noexcept nogil:
-    """What came back since reservations were left to be found comes into the plan."""
-    cdef int32_t i
-    for i in range(p.n_back):
-        if give_back(p, s, p.back[i].time, p.back[i].expected, p.back[i].nodes) < 0:
+cdef int keep_base(plan_t *p) noexcept nogil:
+    """The profile of the running jobs alone, for replays."""
+    cdef const profile_t *f = &p.free
+    cdef const steps_t *steps
+    cdef int32_t b, n = 0
+    for b in range(f.n):
+        n += block_at(f, b).n
+    if n > p.room_base:
+        if (resize_block(p, &p.base_at, 2 * <size_t>n * sizeof(double)) < 0
+                or resize_block(p, &p.base_level, 2 * <size_t>n * sizeof(int32_t)) < 0):
             return NO_MEMORY
-    p.n_back = 0
+        p.room_base = 2 * n
+    p.n_base = 0
+    for b in range(f.n):
+        steps = block_at(f, b)
+        memcpy(&p.base_at[p.n_base], steps.at, <size_t>steps.n * sizeof(double))
+        memcpy(&p.base_level[p.n_base], steps.level, <size_t>steps.n * sizeof(int32_t))
+        p.n_base += steps.n
     return OK
 
 
+cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
+    """A pass after a disturbance."""
+    cdef bint defers = may_defer(p, s)
+    cdef int code
+    if plan_reset(p, s) < 0 or (defers and keep_base(p) < 0):
+        return NO_MEMORY
+    p.since, p.since_number = s.now, p.number
+    p.n_started = p.n_happenings = 0
+    p.reach = p.limit.horizon_steps
+    code = plan_all(p, s, defers, False, True)
+    if p.until <= s.now:
+        p.reach = 0
+    p.deferred = p.until < INFINITY
+    return code
+
+
+# ---------------------------------------------------------------------------------------------- passes
+
+cdef int sweep(plan_t *p, sim_t *s, bint replays) noexcept nogil:
+    """A pass without a disturbance.  OK, COLLAPSED (the pass must be made again after `settle`), or a status."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t at = q.head, keep = q.head, stays = q.head, scan = q.end, job, need
+    cdef double begin, found, soonest = INFINITY
+    cdef gain_t before = p.gain, gain = p.gain
+    cdef bint all_ = p.soonest <= s.now, goes
+    cdef int code = OK
+    no_gain(&p.gain)
+    # From position `scan` on every job is examined, before that only jobs for which a gain has enough nodes.
+    if all_:
+        scan = q.head
+    elif p.n_new > 0:
+        scan = q.end - p.n_new if s.queue.key == NULL and s.queue.entry == NULL and s.order.sort == NULL else q.head
+    while at < q.end:
+        if at < scan:
+            at = next_fitting(q.need, at, scan, gain.peak)
+            if at == q.end:
+                break
+        job, need = q.job[at], q.need[at]
+        begin = p.begin[job]
+        found = INFINITY
+        if not p.examined[job]:
+            p.examined[job] = 1
+            p.n_new -= 1
+            s.work.looked += 1
+            found = earliest_hole(p, s, job, p.until)
+        elif begin <= s.now:
+            pass                 # it is due
+        elif need > gain.peak:
+            pass
+        elif begin < p.until:
+            if p.end[job] > gain.begin or begin > gain.begin:
+                s.work.looked += 1
+                found = earliest_hole(p, s, job, min(begin, gain.end))
+        elif p.until < INFINITY and q.least[at] <= gain.longest:
+            s.work.looked += 1
+            found = earliest_hole(p, s, job, min(p.until, gain.end))
+        if found < begin:
+            if plan_reserve(p, s, job, found) < 0:
+                return NO_MEMORY
+            begin = found
+            if p.until <= s.now:
+                code = COLLAPSED
+                break
+            gain = before
+            add_gain(&gain, &p.gain)
+            if not replays:
+                promise_start(s, job, begin)
+        goes = p.started_in[job] == p.number and p.deferred
+        if goes or (begin == s.now and not replays and need <= usable(s)):
+            if not goes:
+                if p.deferred and remember_start(p, job) < 0:
+                    return NO_MEMORY
+                code = start_job(s, job, need, NULL, (keep - q.head) + (at - stays) > 0)
+                if code < 0:
+                    return code
+            keep = keep_range(q, keep, stays, at)
+            stays = at + 1
+        elif begin < p.until:
+            soonest = min(soonest, begin)
+        at += 1
+    if all_ and code == OK:
+        p.soonest = soonest
+    close_gap(q, keep_range(q, keep, stays, q.end), q.end)
+    return code
+
+
+cdef bint is_missed(const plan_t *p, const sim_t *s) noexcept nogil:
+    """Whether the time of a reservation has passed without a start."""
+    cdef int32_t i
+    cdef double begin
+    if p.soonest > s.now:
+        return False
+    for i in range(s.queue.head, s.queue.end):
+        begin = p.begin[s.queue.job[i]]
+        if begin < s.now or begin == p.last_pass:
+            return True
+    return False
+
+
+# ---------------------------------------------------------------------------------------------- replays
+
+cdef int note(plan_t *p, happened kind, int32_t job, double time, double expected) noexcept nogil:
+    cdef happening_t *h
+    if p.n_happenings == p.room_happenings:
+        if resize_block(p, &p.happening, 2 * <size_t>p.room_happenings * sizeof(happening_t)) < 0:
+            return NO_MEMORY
+        p.room_happenings *= 2
+    h = &p.happening[p.n_happenings]
+    h.kind, h.job, h.time, h.expected = kind, job, time, expected
+    p.n_happenings += 1
+    return OK
+
+
+cdef int32_t position_of(const sim_t *s, int32_t job) noexcept nogil:
+    """The position of a job in the queue, or the one at which it belongs."""
+    cdef const queue_t *q = &s.queue
+    cdef int32_t low = q.head, high = q.end, mid
+    while low < high:
+        mid = (low + high) >> 1
+        if queued_before(s, q.job[mid], job):
+            low = mid + 1
+        else:
+            high = mid
+    return low
+
+
+cdef void insert_in_queue(sim_t *s, int32_t job) noexcept nogil:
+    cdef queue_t *q = &s.queue
+    cdef int32_t at = position_of(s, job), i
+    for i in range(q.end, at, -1):
+        q.job[i], q.need[i], q.least[i] = q.job[i - 1], q.need[i - 1], q.least[i - 1]
+    q.job[at] = job
+    q.end += 1
+    set_scan(s, at)
+
+
+cdef void queue_of_then(plan_t *p, sim_t *s) noexcept nogil:
+    """`then`: the queue as it was when the plan was made."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t i
+    if q.head > 0:
+        for i in range(q.head, q.end):
+            q.job[i - q.head], q.need[i - q.head], q.least[i - q.head] = q.job[i], q.need[i], q.least[i]
+        q.end -= q.head
+        q.head = 0
+    for i in range(p.n_started):
+        insert_in_queue(s, p.started[i])
+    for i in range(p.n_happenings):
+        if p.happening[i].kind == CAME:
+            close_gap(q, position_of(s, p.happening[i].job), position_of(s, p.happening[i].job) + 1)
+    p.n_then = q.end
+    memcpy(p.then, q.job, <size_t>p.n_then * sizeof(int32_t))
+
+
+cdef int replay(plan_t *p, sim_t *s, bint defers) noexcept nogil:
+    """The plan from its first pass on.  OK, COLLAPSED or a status."""
+    cdef queue_t *q = &s.queue
+    cdef const happening_t *h
+    cdef int32_t i
+    cdef int code
+    q.head, q.end = 0, p.n_then
+    for i in range(p.n_then):
+        q.job[i] = p.then[i]
+        set_scan(s, i)
+    s.now, p.number = p.since, p.since_number
+    profile_reset(&p.free, p.base_at[0], p.base_level[0])
+    for i in range(1, p.n_base):
+        if profile_append(&p.free, p, p.base_at[i], p.base_level[i]) < 0:
+            return NO_MEMORY
+    p.n_refusals = p.next_refusal = 0
+    p.soonest = p.until = INFINITY
+    no_gain(&p.gain)
+    code = plan_all(p, s, defers, True, False)
+    if code < 0:
+        return code
+    for i in range(p.n_happenings):
+        h = &p.happening[i]
+        s.now = h.time
+        if h.kind == CAME:
+            insert_in_queue(s, h.job)
+            p.begin[h.job] = INFINITY
+            p.examined[h.job] = 0
+            p.n_new += 1
+        elif h.kind == GAVE:
+            if plan_give(p, s, h.time, h.expected, h.job) < 0:
+                return NO_MEMORY
+        else:
+            if p.until <= s.now:
+                return COLLAPSED
+            p.number = h.job
+            profile_forget(&p.free, s.now)
+            code = sweep(p, s, True)
+            if code != OK:
+                return code
+    return OK
+
+
+cdef int settle(plan_t *p, sim_t *s, bint whole) noexcept nogil:
+    """The horizon becomes later than now, or there is none any more: that if `whole`."""
+    cdef double now = s.now
+    cdef int32_t number = p.number
+    cdef int code = COLLAPSED
+    queue_of_then(p, s)
+    while code == COLLAPSED:
+        p.reach = min(max(p.reach, p.limit.horizon_steps // p.limit.horizon_growth + 1), INT32_MAX // 64)
+        p.reach *= p.limit.horizon_growth
+        code = replay(p, s, not whole)
+        if code == OK and p.until <= now:
+            code = COLLAPSED
+    s.now, p.number = now, number
+    return code
+
+
+# ---------------------------------------------------------------------------------------------- the scheduler
+
 cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcept nogil:
-    """Whether the plan has to be made again; `missed`: because a start was.  If not, all reservations are found."""
-    cdef line_t line
+    """Whether the plan has to be made from nothing; `missed`: because a reservation was."""
     missed[0] = False
-    # Somebody may outlive its estimate.
+    # A running job is at its expected end or past it.
     upset[0] = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
     if not upset[0]:
-        if not p.left and p.until <= s.now and settle(p, s, sweep, False) < 0:
+        if p.until <= s.now and settle(p, s, False) < 0:
             return NO_MEMORY
         missed[0] = is_missed(p, s)
-        if not missed[0] and p.left:
-            line = plan_line(p, s)
-            if find_left(p, s, &line, line.end) < 0 or take_back(p, s) < 0:
-                return NO_MEMORY
-            if p.until <= s.now and settle(p, s, sweep, False) < 0:
-                return NO_MEMORY
-            missed[0] = is_missed(p, s)
         upset[0] = missed[0]
     return OK
 
@@ -252,30 +385,35 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef bint upset = False, missed = False
     cdef int code
     if q.head == q.end:
-        # Those who run are as they are in the plan, or the next one who comes finds it upset.
         p.last_pass = s.now
         nobody_waits(q)
         return OK
     if look_for_upsets(p, s, &upset, &missed) < 0:
         return NO_MEMORY
-    # Who is left is found in the order of that pass.
     code = sort_queue(s)
     if code < 0:
         return code
     s.epoch += missed
     p.rebuild = False
     p.number += 1
-    if p.listed:
-        begin_turn(p, s)
     if upset:
         code = plan_again(p, s)
     else:
         profile_forget(&p.free, s.now)
-        code = sweep_listed(p, s) if p.listed else sweep_few(p, s)
+        code = sweep(p, s, False)
+        while code == COLLAPSED:
+            code = settle(p, s, False)
+            if code < 0:
+                return code
+            profile_forget(&p.free, s.now)
+            code = sweep(p, s, False)
+        if code == OK and p.deferred and note(p, PASSED, p.number, s.now, 0.0) < 0:
+            return NO_MEMORY
     if code < 0:
         return code
     if nobody_waits(q):
-        forget_horizon(p)        # nothing lies behind it, and who is stopped now may come back
+        p.until = INFINITY       # nothing lies behind it
+    p.deferred = p.until < INFINITY
     p.last_pass = s.now
     s.work.steps = p.free.looked
     return OK
@@ -284,34 +422,25 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
 cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef back_t *back
     if s.expected[job] < s.now:
-        p.rebuild = True         # it outlived its estimate: a disturbance
-    if p.rebuild:
-        return
-    if p.recalls and keep_release(p, s, job) < 0:
-        p.rebuild = True
+        p.rebuild = True         # the job was past its expected end: a disturbance
     if p.rebuild or s.expected[job] == s.now:
         return
-    if not p.left:
-        if give_back(p, s, s.now, s.expected[job], s.allocated[job]) < 0:
-            p.rebuild = True     # no memory now: the next pass builds the plan again, or fails there
-        return
-    if p.n_back == p.room:
-        if resize_block(p, &p.back, 2 * <size_t>p.room * sizeof(back_t)) < 0:
-            p.rebuild = True
-            return
-        p.room *= 2
-    back = &p.back[p.n_back]
-    back.time, back.expected, back.nodes = s.now, s.expected[job], s.allocated[job]
-    p.n_back += 1
+    # No memory now: the next pass makes the plan from nothing, or fails there.
+    if p.deferred and note(p, GAVE, s.allocated[job], s.now, s.expected[job]) < 0:
+        p.rebuild = True
+    if plan_give(p, s, s.now, s.expected[job], s.allocated[job]) < 0:
+        p.rebuild = True
 
 
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
-    comes(p, <const sim_t *>sim, job)        # who was killed has no reservation until the next pass
-    if p.recalls and not p.rebuild:
-        keep_arrival(p, job)
+    cdef sim_t *s = <sim_t *>sim
+    p.begin[job] = INFINITY
+    p.examined[job] = 0
+    p.n_new += 1
+    if p.deferred and not p.rebuild and note(p, CAME, job, s.now, 0.0) < 0:
+        p.rebuild = True
 
 
 cdef void disturbed(void *state) noexcept nogil:
@@ -320,20 +449,14 @@ cdef void disturbed(void *state) noexcept nogil:
 
 cdef int renew(plan_t *p, sim_t *s) noexcept nogil:
     """The reservations of a pass in which no job starts; the next pass makes them again."""
-    cdef int32_t i, job
-    cdef double begin
     cdef int code = sort_queue(s)
     if code < 0:
         return code
-    if rebuild(p, s) < 0:
+    if plan_reset(p, s) < 0:
         return NO_MEMORY
-    for i in range(s.queue.head, s.queue.end):
-        job = s.queue.job[i]
-        begin = first_hole(p, s, job, INFINITY)
-        if begin < INFINITY and reserve(p, s, job, begin) < 0:
-            return NO_MEMORY
+    p.deferred = False
     p.rebuild = True
-    return OK
+    return plan_all(p, s, False, False, False)
 
 
 cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
@@ -351,8 +474,11 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
         code = renew(p, s)
         if code < 0:
             return code
-    elif p.until < INFINITY and settle(p, s, sweep, True) < 0:
-        return NO_MEMORY
+    elif p.until < INFINITY:
+        code = settle(p, s, True)
+        if code < 0:
+            return code
+        p.deferred = False
     least = least_free(s, p.begin, p.end, s.need, p.changes)
     return least if least < sound else sound
 
@@ -363,30 +489,22 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
+    p.limit = thresholds
     profile_open(&p.free, p)
     own_block(p, &p.begin, s.n, sizeof(double))
     own_block(p, &p.end, s.n, sizeof(double))
-    own_block(p, &p.next, s.n, sizeof(int32_t))
-    own_block(p, &p.before, s.n, sizeof(int32_t))
-    own_block(p, &p.marked, s.n // 64 + 1, sizeof(uint64_t))
-    p.room = 16
-    waiting_open(&p.waiting, p, s)
-    p.gaps.classes = p.gaps.admitting = p.waiting.classes
-    own_block(p, &p.back, p.room, sizeof(back_t))
-    p.room_pasts = p.room_gave = 16
-    p.until = INFINITY
-    own_block(p, &p.pasts, p.room_pasts, sizeof(past_t))
-    own_block(p, &p.gave, p.room_gave, sizeof(gave_t))
-    # For all jobs once a horizon may be set.
-    own_block(p, &p.started, 1, sizeof(int32_t))
-    own_block(p, &p.came, 1, sizeof(came_t))
-    own_block(p, &p.gone, 1, sizeof(int32_t))
-    own_block(p, &p.then, 1, sizeof(int32_t))
-    own_block(p, &p.then_need, 1, sizeof(int32_t))
-    own_block(p, &p.then_least, 1, sizeof(float))
+    own_block(p, &p.examined, s.n, sizeof(uint8_t))
+    own_block(p, &p.started_in, s.n, sizeof(int32_t))
+    own_block(p, &p.then, s.n, sizeof(int32_t))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
+    p.room_base = p.room_started = p.room_happenings = 16
+    own_block(p, &p.base_at, p.room_base, sizeof(double))
+    own_block(p, &p.base_level, p.room_base, sizeof(int32_t))
+    own_block(p, &p.started, p.room_started, sizeof(int32_t))
+    own_block(p, &p.happening, p.room_happenings, sizeof(happening_t))
     for i in range(s.n):
         p.begin[i] = INFINITY
+    p.until = INFINITY
     p.rebuild = True
     p.last_pass = -INFINITY
     return open_scan(s)

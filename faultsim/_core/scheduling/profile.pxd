@@ -2,8 +2,7 @@
 #
 # Contract: level nodes are free from a step's time until that of the next, the last for ever.  The steps are in blocks
 # of up to STEPS_IN_BLOCK, so that one that comes or goes moves few others; `order` has the blocks in the order of time
-# and `begins` the time of the first step of each.  There is a step wherever the level changes, and at the front, and
-# where a list of jobs begins (`first`, -1: none), once they are listed.
+# and `begins` the time of the first step of each.  There is a step wherever the level changes, and at the front.
 #
 # Finding a time costs the logarithm of the number of steps, and adding to a stretch of time as much and its steps.
 
@@ -21,7 +20,6 @@ cdef struct steps_t:
     int32_t high             # no level of the block is above
     double at[STEPS_IN_BLOCK]        # inf: behind the last
     int32_t level[STEPS_IN_BLOCK]
-    int32_t first[STEPS_IN_BLOCK]
 
 cdef struct profile_t:
     steps_t *block
@@ -31,7 +29,6 @@ cdef struct profile_t:
     int32_t capacity         # blocks that there is room for
     int32_t made             # blocks that have ever been in use
     int32_t spare            # the first of those that are not now, whose `n` leads to the next; -1: none
-    bint listed              # else `first` means nothing
     int64_t looked           # steps looked at or changed, for tests
 
 # A step: a place in `order`, and one in the block.
@@ -39,23 +36,17 @@ cdef struct spot_t:
     int32_t b
     int32_t i
 
-# `owner` is the state (memory.pxd) that the profile is part of.  One step, from time `at` on; no lists.
+# `owner` is the state (memory.pxd) that the profile is part of.  One step, from time `at` on.
 cdef int profile_open(profile_t *f, void *owner) except -1
 cdef void profile_reset(profile_t *f, double at, int32_t level) noexcept nogil
-# From now on there are lists, all of them empty as yet.
-cdef void profile_list(profile_t *f) noexcept nogil
 # One more step, after all others; OK or NO_MEMORY.
 cdef int profile_append(profile_t *f, void *owner, double at, int32_t level) noexcept nogil
-# Make `t`, not before the front, the time of a step; OK or NO_MEMORY.  Spots of before are void.
-cdef int profile_cut(profile_t *f, void *owner, double t, spot_t *spot) noexcept nogil
-# The step goes if it changes nothing and has no list.
-cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil
 # `nodes`, not 0, more (or fewer) are free in [begin, end).
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil
 # The same, which is not empty; `here` becomes the step that holds at `begin`.
 cdef int profile_add_at(profile_t *f, void *owner, double begin, double end, int32_t nodes,
                         spot_t *here) noexcept nogil
-# Let the front be at `t`; earlier steps go, which have no lists.
+# Let the front be at `t`; earlier steps go.
 cdef void profile_forget(profile_t *f, double t) noexcept nogil
 # From that step on: the first one whose level is at least `need`; False: there is none, or none in a block that begins
 # before `stop`.

@@ -25,22 +25,11 @@ cdef void profile_reset(profile_t *f, double at, int32_t level) noexcept nogil:
     cdef steps_t *s = &f.block[0]
     f.n = f.made = 1
     f.spare = -1
-    f.listed = False
     f.order[0] = 0
     f.begins[0] = s.at[0] = at
     s.n, s.high = 1, level
     s.level[0] = level
     clear(s, STEPS_IN_BLOCK)
-
-
-cdef void profile_list(profile_t *f) noexcept nogil:
-    cdef steps_t *s
-    cdef int32_t b, i
-    for b in range(f.n):
-        s = block_at(f, b)
-        for i in range(s.n):
-            s.first[i] = -1
-    f.listed = True
 
 
 cdef int32_t new_block(profile_t *f, void *owner) noexcept nogil:
@@ -72,7 +61,7 @@ cdef int profile_append(profile_t *f, void *owner, double at, int32_t level) noe
         s = &f.block[b]
         s.n, s.high = 0, level
         clear(s, STEPS_IN_BLOCK)
-    s.at[s.n], s.level[s.n], s.first[s.n] = at, level, -1
+    s.at[s.n], s.level[s.n] = at, level
     s.n += 1
     s.high = max(s.high, level)
     return OK
@@ -84,12 +73,9 @@ cdef inline void shift(profile_t *f, int32_t to, int32_t at) noexcept nogil:
     memmove(&f.begins[to], &f.begins[at], <size_t>(f.n - at) * sizeof(double))
 
 
-cdef inline void move_steps(const profile_t *f, steps_t *to, int32_t i, const steps_t *source, int32_t k,
-                            int32_t n) noexcept nogil:
+cdef inline void move_steps(steps_t *to, int32_t i, const steps_t *source, int32_t k, int32_t n) noexcept nogil:
     memmove(&to.at[i], &source.at[k], <size_t>n * sizeof(double))
     memmove(&to.level[i], &source.level[k], <size_t>n * sizeof(int32_t))
-    if f.listed:
-        memmove(&to.first[i], &source.first[k], <size_t>n * sizeof(int32_t))
 
 
 cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
@@ -100,7 +86,7 @@ cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
         return NO_MEMORY
     s, other = block_at(f, b), &f.block[made]
     other.n, other.high = s.n - half, s.high
-    move_steps(f, other, 0, s, half, other.n)
+    move_steps(other, 0, s, half, other.n)
     s.n = half
     clear(s, STEPS_IN_BLOCK)
     clear(other, STEPS_IN_BLOCK)
@@ -124,17 +110,11 @@ cdef int insert(profile_t *f, void *owner, double t, spot_t *spot) noexcept nogi
         s = block_at(f, spot.b)
     spot.i += 1
     i = spot.i
-    move_steps(f, s, i + 1, s, i, s.n - i)
+    move_steps(s, i + 1, s, i, s.n - i)
     s.n += 1
     s.at[i] = t
     s.level[i] = s.level[i - 1]
-    s.first[i] = -1
     return OK
-
-
-cdef int profile_cut(profile_t *f, void *owner, double t, spot_t *spot) noexcept nogil:
-    spot[0] = spot_of(f, t)
-    return OK if at_of(f, spot[0]) == t else insert(f, owner, t, spot)
 
 
 cdef void remove_block(profile_t *f, int32_t b) noexcept nogil:
@@ -142,10 +122,6 @@ cdef void remove_block(profile_t *f, int32_t b) noexcept nogil:
     f.spare = f.order[b]
     shift(f, b, b + 1)
     f.n -= 1
-
-
-cdef inline bint has_list(const profile_t *f, const steps_t *s, int32_t i) noexcept nogil:
-    return f.listed and s.first[i] >= 0
 
 
 cdef inline void fill(profile_t *f, int32_t b) noexcept nogil:
@@ -156,18 +132,17 @@ cdef inline void fill(profile_t *f, int32_t b) noexcept nogil:
         return
     other = block_at(f, b + 1)
     if s.n + other.n <= STEPS_IN_BLOCK // 2:
-        move_steps(f, s, s.n, other, 0, other.n)
+        move_steps(s, s.n, other, 0, other.n)
         s.n += other.n
         s.high = max(s.high, other.high)
         remove_block(f, b + 1)
 
 
-cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil:
+cdef void tidy(profile_t *f, spot_t spot) noexcept nogil:
+    """The step goes if it changes nothing."""
     cdef steps_t *s = block_at(f, spot.b)
     cdef steps_t *other
     cdef int32_t i = spot.i
-    if has_list(f, s, i):
-        return
     if i > 0:
         if s.level[i] != s.level[i - 1]:
             return
@@ -181,7 +156,7 @@ cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil:
     if s.n == 0:
         remove_block(f, spot.b)
         return
-    move_steps(f, s, i, s, i + 1, s.n - i)
+    move_steps(s, i, s, i + 1, s.n - i)
     s.at[s.n] = INFINITY
     if i == 0:
         f.begins[spot.b] = s.at[0]
@@ -211,26 +186,26 @@ cdef int32_t add_within(profile_t *f, spot_t a, double begin, double end, int32_
     f.looked += high - i
     level = s.level[high - 1]
     if known:
-        lead = -1 if i > 0 and s.level[i] + nodes == s.level[i - 1] and not has_list(f, s, i) else 0
+        lead = -1 if i > 0 and s.level[i] + nodes == s.level[i - 1] else 0
     else:
         i += 1
     if high == n:
         tail = 1 if end < INFINITY else 0
     elif s.at[high] == end:
-        tail = -1 if s.level[high] == level + nodes and not has_list(f, s, high) else 0
+        tail = -1 if s.level[high] == level + nodes else 0
     for k in range(i, high):
         s.level[k] += nodes
     if lead < 0:
-        move_steps(f, s, i, s, i + 1, high - i - 1)
+        move_steps(s, i, s, i + 1, high - i - 1)
     k = high + (tail < 0)
     if lead + tail != 0:
-        move_steps(f, s, high + lead + (tail > 0), s, k, n - k)
+        move_steps(s, high + lead + (tail > 0), s, k, n - k)
     if lead > 0:
-        move_steps(f, s, i + 1, s, i, high - i)
-        s.at[i], s.level[i], s.first[i] = begin, s.level[i - 1] + nodes, -1
+        move_steps(s, i + 1, s, i, high - i)
+        s.at[i], s.level[i] = begin, s.level[i - 1] + nodes
     high += lead
     if tail > 0:
-        s.at[high], s.level[high], s.first[high] = end, level, -1
+        s.at[high], s.level[high] = end, level
     s.n = n + lead + tail
     clear(s, n)
     if nodes > 0:
@@ -285,7 +260,7 @@ cdef int profile_add_at(profile_t *f, void *owner, double begin, double end, int
         n = f.n
         if end_of(f, z) == end:
             step_on(f, &z)
-            profile_tidy(f, z)
+            tidy(f, z)
         else:
             if insert(f, owner, end, &z) < 0:
                 return NO_MEMORY
@@ -294,7 +269,7 @@ cdef int profile_add_at(profile_t *f, void *owner, double begin, double end, int
             s.high = max(s.high, s.level[z.i])
             if n != f.n:
                 a = spot_of(f, begin)
-    profile_tidy(f, a)
+    tidy(f, a)
     here[0] = spot_of(f, begin)
     return OK
 
@@ -312,7 +287,7 @@ cdef void profile_forget(profile_t *f, double t) noexcept nogil:
     s = block_at(f, 0)
     if spot.i > 0:
         s.n -= spot.i
-        move_steps(f, s, 0, s, spot.i, s.n)
+        move_steps(s, 0, s, spot.i, s.n)
         clear(s, s.n + spot.i)
     # What holds at `t` began then or earlier.
     f.begins[0] = s.at[0] = t

@@ -1,0 +1,6 @@
+RANGES: dict[str, tuple[int, int, int]]
+DEFAULTS: dict[str, int]
+LEAST: dict[str, int]
+
+def get() -> dict[str, int]: ...
+def set_thresholds(**values: int) -> None: ...

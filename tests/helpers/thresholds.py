@@ -1,0 +1,34 @@
+"""The thresholds of the core at other values (faultsim/_core/thresholds.pxd), so that small cases take every shortcut.
+
+FAULTSIM_THRESHOLDS=least sets all of them to their least for a run of the tests, of the digests or of the third
+programs.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from faultsim._core import thresholds
+
+
+def from_environment() -> None:
+    named = os.environ.get("FAULTSIM_THRESHOLDS", "default")
+    if named not in ("default", "least"):
+        raise ValueError(f"FAULTSIM_THRESHOLDS is {named!r}; allowed: default, least")
+    if named == "least":
+        thresholds.set_thresholds(**thresholds.LEAST)
+
+
+@contextmanager
+def at(**values: int) -> Iterator[None]:
+    """Other values for the simulations that are opened meanwhile."""
+    before = thresholds.get()
+    thresholds.set_thresholds(**values)
+    try:
+        yield
+    finally:
+        thresholds.set_thresholds(**before)
+
+
+def least():  # type: ignore[no-untyped-def]
+    return at(**thresholds.LEAST)

@@ -1,0 +1,68 @@
+"""The compiled engine equals the third program for clusters (plain_cluster.c), with thresholds at default and least.
+
+Queues are deep and instants few, so that jobs compete: every random case that showed a wrong conservative plan was of
+this kind.
+"""
+
+import re
+
+import numpy as np
+import plain_cluster
+import pytest
+
+from helpers.thresholds import at, least
+
+pytestmark = pytest.mark.skipif(plain_cluster.compiler() is None, reason="no C compiler builds the third program")
+
+
+def agree(seed: int, runs: int, **limits: int) -> None:
+    for run in range(runs):
+        case = plain_cluster.draw(np.random.default_rng([seed, run]), **limits)
+        assert plain_cluster.difference(case) == "", f"seed {seed}, run {run}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_cases_with_every_shortcut(seed):
+    with least():
+        agree(seed, 400, most_jobs=120)
+
+
+@pytest.mark.parametrize("seed", range(8, 14))
+def test_small_cases(seed):
+    agree(seed, 300, most_jobs=120)
+
+
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_deep_queues(seed):
+    agree(seed, 40, most_jobs=600, least_jobs=150)
+    with least():
+        agree(seed + 100, 40, most_jobs=600, least_jobs=150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40, 44))
+def test_thousands_of_jobs(seed):
+    agree(seed, 3, most_jobs=3000, least_jobs=1500)
+    with least():
+        agree(seed + 100, 3, most_jobs=3000, least_jobs=1500)
+
+
+@pytest.mark.parametrize("run", range(40))
+def test_the_reference_agrees_with_the_third_program(run):
+    case = plain_cluster.draw(np.random.default_rng([30, run]), most_jobs=30)
+    assert plain_cluster.difference(case, engine="reference") == ""
+
+
+@pytest.mark.parametrize("name", ["cons_deadlock", "cons_later", "cons_zero_length"])
+@pytest.mark.parametrize("values", [{}, {"deferred_queue": 0}, {"deferred_queue": 0, "horizon_steps": 1}])
+def test_cases_that_were_wrong(data_dir, name, values):
+    path = data_dir / "cases" / "conservative" / f"{name}.py"
+    if not path.is_file():
+        pytest.skip(f"no file {path}")
+    text = path.read_text()
+    jobs = np.array(eval(re.search(r"^J=(\[.*?\])", text, re.M).group(1)), float)  # a list of numbers
+    nodes = int(re.search(r"Cluster\((\d+)\)", text).group(1))
+    size, runtime, estimate = jobs.T
+    case = plain_cluster.Case(nodes, np.zeros(len(size)), runtime, estimate, size.astype(int))
+    with at(**values):
+        assert plain_cluster.difference(case) == ""
