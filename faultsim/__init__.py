@@ -144,7 +144,7 @@ from faultsim.kernels.knapsack import knapsack
 # Building against the C surface
 from faultsim.include import get_include
 
-from faultsim.version import __version__  # noqa: F401
+from faultsim.version import MODEL_REVISION, __version__  # noqa: F401
 
 __all__ = [
     "METRICS",
