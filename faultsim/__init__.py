@@ -102,6 +102,7 @@ from faultsim.policies import (
 from faultsim.results.expected_ettr import expected_ettr
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
+from faultsim.version import MODEL_REVISION
 from faultsim.results.result import Result
 from faultsim.data.event_kinds import JobState
 from faultsim.simulation.run import Run
@@ -144,10 +145,11 @@ from faultsim.kernels.knapsack import knapsack
 # Building against the C surface
 from faultsim.include import get_include
 
-from faultsim.version import MODEL_REVISION, __version__  # noqa: F401
+from faultsim.version import __version__  # noqa: F401
 
 __all__ = [
     "METRICS",
+    "MODEL_REVISION",
     "POLICIES",
     "READERS",
     "Accuracy",

@@ -417,7 +417,9 @@ def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
     return i, n
 
 
-def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> SweepTable:
+def load_sweep(
+    store: str | os.PathLike[str], sweep: str | None = None, *, allow_older_results: bool = False
+) -> SweepTable:
     """The table of a sweep in a store, as far as it is done, even while it runs.
 
     Parameters
@@ -426,11 +428,14 @@ def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> Sweep
         File that `Sweep.run` or ``faultsim sweep`` wrote.
     sweep : str, optional
         Name of the sweep, or the beginning of its id; by default the one begun last.
+    allow_older_results : bool, default False
+        Whether a store of an older `MODEL_REVISION`, whose numbers may differ from those of this version, is read as it
+        is; `SweepTable.warnings` says so then.
 
     Raises
     ------
     StoreError
-        If the file cannot be read.
+        If the file cannot be read, or is of another model revision.
     OptionError
         If there is no such sweep, or several.
 
@@ -446,7 +451,7 @@ def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> Sweep
     """
     from faultsim.sweep.store import Store
 
-    with Store(store, write=False) as kept:
+    with Store(store, write=False, allow_older_results=allow_older_results) as kept:
         return read_table(kept, pick_sweep(kept.sweeps(), os.fspath(store), sweep))
 
 
