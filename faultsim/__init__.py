@@ -102,6 +102,7 @@ from faultsim.policies import (
 from faultsim.results.expected_ettr import expected_ettr
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
+from faultsim.version import MODEL_REVISION
 from faultsim.results.result import Result
 from faultsim.data.event_kinds import JobState
 from faultsim.simulation.run import Run
@@ -148,6 +149,7 @@ from faultsim.version import __version__  # noqa: F401
 
 __all__ = [
     "METRICS",
+    "MODEL_REVISION",
     "POLICIES",
     "READERS",
     "Accuracy",

@@ -27,7 +27,7 @@ from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
 from faultsim.machines import Pod, parse_machine
 from faultsim.planning import PodPlan
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 _TABLES = ("promises", "spares", "ettr")
 _YEAR = 365 * 86_400.0
@@ -106,7 +106,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     )
     written = _write(found, args)
     if args.json:
-        print_json({"faultsim": __version__, **_document(found, trace), "files": written})
+        made_by = {"faultsim": __version__, "model_revision": MODEL_REVISION}
+        print_json({**made_by, **_document(found, trace), "files": written})
     elif not silent:
         if trace is not None:
             print(f"failures {trace.text}")

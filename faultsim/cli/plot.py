@@ -13,15 +13,19 @@ of a sweep's store                    sweep, panels, heatmap, differences, satur
 import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import faultsim as fs
 from faultsim import checks
 from faultsim.cli.parser import Parser, duration
 from faultsim.cli.sweep_output import axis_value
-from faultsim.cli.targets import add_quiet, check_targets
+from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.errors import OptionError
 from faultsim.results.result import Result
+from faultsim.results.revision import caveat, in_words
+
+if TYPE_CHECKING:
+    from faultsim.sweep.table import SweepTable
 
 #: Figures of one result, of some, of at least two, and of a sweep.
 ONE = ("gantt", "occupancy")
@@ -79,6 +83,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         default=[],
         help="draw only this part of the sweep; may repeat",
     )
+    add_older(parser)
     add_quiet(parser)
     args = parser.parse_args(argv)
     _check(args)
@@ -90,9 +95,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     check_picture(args.out)
     silent = check_targets({"--out": args.out}) or args.quiet
     with use_theme(args.theme):
-        figure = _sweep(args) if args.kind in SWEEPS else _results(args)
+        figure, revision = _sweep(args) if args.kind in SWEEPS else _results(args)
         save(figure, args.out)
     if not silent:
+        for text in caveat(revision):
+            print(f"note: {text}")
         print(f"written  {args.out}")
     return 0
 
@@ -118,7 +125,8 @@ def _check(args: argparse.Namespace) -> None:
         raise OptionError(f"{args.kind} compares results; give two or more files")
 
 
-def _results(args: argparse.Namespace) -> Any:
+def _results(args: argparse.Namespace) -> tuple[Any, int | None]:
+    """The figure, and the model revision of what it shows."""
     from faultsim import plot
 
     runs: dict[str, Result] = {}
@@ -126,7 +134,10 @@ def _results(args: argparse.Namespace) -> Any:
         label, path = _labelled(word)
         if label in runs:
             raise OptionError(f"{word}: a second file named {label!r}; write LABEL=FILE")
-        runs[label] = fs.load_result(path)
+        runs[label] = fs.load_result(path, allow_older_results=args.allow_older_results)
+    if len({run.model_revision for run in runs.values()}) > 1:
+        said = ", ".join(f"{label}: {in_words(run.model_revision)}" for label, run in runs.items())
+        raise OptionError(f"results of more than one model revision are not compared ({said}): make them again")
     one: Any = next(iter(runs.values()))
     some: Any = one if len(runs) == 1 else runs
     options = {name: getattr(args, name) for name in ("by", "rows", "view", "baseline") if getattr(args, name)}
@@ -141,7 +152,8 @@ def _results(args: argparse.Namespace) -> Any:
         "ledger": lambda: plot.plot_ledger(runs, **options),
         "kiviat": lambda: plot.plot_kiviat(runs, **options),
     }
-    return draw[args.kind]() if args.kind in draw else plot.plot_distribution(some, args.kind, **options)
+    figure = draw[args.kind]() if args.kind in draw else plot.plot_distribution(some, args.kind, **options)
+    return figure, one.model_revision
 
 
 def _place(args: argparse.Namespace) -> dict[str, Any]:
@@ -161,14 +173,20 @@ def _labelled(word: str) -> tuple[str, str]:
     return os.path.basename(word).removesuffix(".npz"), word
 
 
-def _sweep(args: argparse.Namespace) -> Any:
-    from faultsim import plot
+def _sweep(args: argparse.Namespace) -> tuple[Any, int | None]:
+    """The figure, and the model revision of what it shows."""
     from faultsim.sweep.sweep import load_sweep
 
-    table = load_sweep(args.files[0], args.sweep)
+    table = load_sweep(args.files[0], args.sweep, allow_older_results=args.allow_older_results)
     for part in args.select:
         axis, value = _pair(table, "--select", part)
         table = table.select(**{axis: value})
+    return _drawn(table, args), table.model_revision
+
+
+def _drawn(table: "SweepTable", args: argparse.Namespace) -> Any:
+    from faultsim import plot
+
     metric = args.metric or ("mean_wait" if "mean_wait" in table.metrics else "mean_makespan")
     if args.kind == "panels":
         return plot.plot_panels(table, metric, x=args.x, panels=args.panels, width=args.width or 9.0)

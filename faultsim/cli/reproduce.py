@@ -28,7 +28,7 @@ from faultsim.reproduce.report import Report, folder
 from faultsim.reproduce.studies import READINGS, STUDIES, papers
 from faultsim.reproduce.study import Study
 from faultsim.simulation.progress import reporting
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 _ALL = """\
 Repeat the experiments of all papers and write one report: every claim, the paper's value and ours, the figures.
@@ -118,7 +118,7 @@ def _readings(study: Study[Any], given: dict[str, Any]) -> int:
             raise OptionError(f"--readings has plans of its own, and takes no --{name.replace('_', '-')}")
     done = READINGS[study.name].judge(study.name, study.title, **wanted)
     if as_json:
-        print_json({"faultsim": __version__, **done})
+        print_json({"faultsim": __version__, "model_revision": MODEL_REVISION, **done})
     elif not quiet:
         print(readings.text(done))
         print(f"readings.png, .csv and .json are in {wanted['out']}")

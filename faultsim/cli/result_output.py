@@ -74,6 +74,7 @@ def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
             "accounts": _rows(energy),
         }
     return {
+        "model_revision": result.model_revision,
         "settings": plain(result.settings),
         "jobs": len(result),
         "metrics": dict(result.metrics),

@@ -16,7 +16,7 @@ from faultsim.cli import failures, log, status, workflow
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
 from faultsim.cli.result_output import add_tables, document, power_of, require_pictures, tables, write_result
-from faultsim.cli.targets import add_quiet, check_targets
+from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
@@ -59,6 +59,7 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when, if it was recorded")
     out.add_argument("--report", metavar="FILE", help="write the report, if it was recorded")
     add_tables(out)
+    add_older(out)
     add_quiet(out)
 
 
@@ -69,7 +70,7 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     silent = check_targets(files, json=args.json) or args.quiet
     require_pictures(args)
     power_of(args)  # complains before the work
-    result = fs.load_result(args.file)
+    result = fs.load_result(args.file, allow_older_results=args.allow_older_results)
     write_result(result, args, source=[f"saved result: {args.file}"])
     written = [path for path in files.values() if path]
     if args.json:
@@ -83,9 +84,10 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
 def _workflows(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="a file that WorkflowResult.save or 'workflow run --save' wrote")
     workflow.add_output(parser)
+    add_older(parser)
     args = parser.parse_args(argv)
     silent = workflow.check_output(args)
-    result = fs.load_workflow_result(args.file)
+    result = fs.load_workflow_result(args.file, allow_older_results=args.allow_older_results)
     if args.events or args.figure:
         bool(result.events)  # complains before anything is written
     workflow.give(result, args, [f"result   {args.file}"], silent=silent)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import shown, table
 from faultsim.cli.parser import Parser, one_line
-from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
+from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table, wants_table
+from faultsim.results.revision import caveat
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
@@ -30,20 +31,24 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     from faultsim.sweep.sweep import pick_sweep
 
     check_table_arguments(args)
-    with Store(args.store, write=False) as store:
-        rows = store.sweeps()
+    with Store(args.store, write=False, allow_older_results=args.allow_older_results) as store:
+        rows, revision = store.sweeps(), store.revision
         if args.sweep is not None:
             rows = [pick_sweep(rows, args.store, args.sweep)]
         size = store.size
         errors = {row["id"]: _errors(store, row["id"]) for row in rows if row["failed"]}
     if args.json:
-        said: dict[str, Any] = {"store": args.store, "bytes": size, "sweeps": [_document(row, errors) for row in rows]}
+        said: dict[str, Any] = {"store": args.store, "bytes": size, "model_revision": revision}
+        said["warnings"] = list(caveat(revision))
+        said["sweeps"] = [_document(row, errors) for row in rows]
         show_table(args.store, args.sweep, args, said)
         return 0
     if args.silent:
         show_table(args.store, args.sweep, args, {})
         return 0
     print(f"store   {args.store} ({size / 1e6:,.1f} MB)")
+    for text in () if wants_table(args) else caveat(revision):
+        print(f"note: {text}")
     if not rows:
         print("no sweep has been started")
         return 0
@@ -51,7 +56,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     for row in rows:
         for error, count in errors.get(row["id"], []):
             print(shown(one_line(f"failed  {row['name'] or row['id'][:8]}: {count:,} runs: {error}")))
-        if row["done"] < row["tasks"] and row["command"]:
+        if row["done"] < row["tasks"] and row["command"] and not caveat(revision):
             print(shown(one_line(f"to go on: {row['command']}")))
     show_table(args.store, args.sweep, args, {})
     return 0

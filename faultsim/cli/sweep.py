@@ -36,7 +36,7 @@ from faultsim.cli.executors import add_executor_arguments, check_executor_argume
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
 from faultsim.cli.slurm import check_slurm_arguments, joined, shard_store, submit
-from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
+from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table, wants_table
 from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     add_table_arguments(parser)
     args = parser.parse_args(joined(argv))
 
-    from faultsim.sweep.sweep import parse_shard
+    from faultsim.results.revision import caveat
+    from faultsim.sweep.store import Store
+    from faultsim.sweep.sweep import parse_shard, pick_sweep
     from faultsim.sweep.sweep_file import read_sweep
 
     check_slurm_arguments(args)
@@ -78,6 +80,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.metric is not None and args.metric not in sweep.metrics:
         raise OptionError(f"--metric: no {args.metric!r} in this sweep; known: {', '.join(sweep.metrics)}")
     store = args.store or (shard_store(args.spec, *shard) if shard else str(Path(args.spec).with_suffix(".db")))
+    if args.allow_older_results and os.path.exists(store):
+        with Store(store, write=False, allow_older_results=True) as kept:
+            rows, older = kept.sweeps(), caveat(kept.revision)
+        if older:
+            return _as_it_is(pick_sweep(rows, store, sweep.name or None), older, store, args)
     if args.slurm is not None:
         submit(args, store)
         return 0
@@ -113,6 +120,19 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         )
     show_table(store, sweep.id, args, said)
     return 2 if filled.failed else 0
+
+
+def _as_it_is(row: dict[str, Any], older: Sequence[str], store: str, args: argparse.Namespace) -> int:
+    """Show what a store of an older model revision has of a sweep; no run is made for it."""
+    said: dict[str, Any] = {"sweep": row["name"] or row["id"][:8], "store": store, "rows": row["tasks"], "made": 0}
+    if not args.silent:
+        print(f"sweep   {said['sweep']}")
+        print(f"store   {store}")
+        print(f"rows    {row['tasks']:,}: {row['done']:,} are there, and no run is made")
+        for text in () if wants_table(args) else older:
+            print(f"note: {text}")
+    show_table(store, row["id"], args, said | {"failed": row["failed"], "notes": list(older)})
+    return 0
 
 
 def _dry_run(sweep: "Sweep", store: str, shard: tuple[int, int] | None, args: argparse.Namespace) -> int:

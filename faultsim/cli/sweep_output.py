@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json, shown
-from faultsim.cli.targets import add_quiet, check_targets
+from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.errors import OptionError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         "--report", metavar="FILE", help="write figures and tables, of --metric if given, as one HTML file"
     )
     out.add_argument("--json", action="store_true", help="print only one JSON document")
+    add_older(out)
     add_quiet(out)
 
 
@@ -67,15 +68,20 @@ def check_table_arguments(args: argparse.Namespace) -> None:
             )
 
 
+def wants_table(args: argparse.Namespace) -> bool:
+    """Whether the table is read, with which its warnings are shown."""
+    return bool(args.metric or args.csv or args.parquet or args.report)
+
+
 def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:
     """Act on the arguments of `add_table_arguments`; `said` is the rest of the JSON document."""
-    wanted = args.metric or args.csv or args.parquet or args.report
+    wanted = wants_table(args)
     if not wanted and not args.json:
         return
     if wanted:
         from faultsim.sweep.sweep import load_sweep
 
-        table = load_sweep(store, sweep)
+        table = load_sweep(store, sweep, allow_older_results=args.allow_older_results)
         for path, write in ((args.csv, table.write_csv), (args.parquet, table.write_parquet)):
             if path:
                 write(path)

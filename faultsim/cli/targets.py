@@ -19,6 +19,15 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_older(parser: argparse._ActionsContainer) -> None:
+    """``--allow-older-results``."""
+    parser.add_argument(
+        "--allow-older-results",
+        action="store_true",
+        help="read results of an older model revision as they are; no others are added to them",
+    )
+
+
 def check_targets(targets: Mapping[str, str | None], *, json: bool = False) -> bool:
     """Reject at once what could not be written after the work; whether standard output is taken.
 

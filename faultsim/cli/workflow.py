@@ -246,7 +246,8 @@ def give(result: WorkflowResult, args: argparse.Namespace, lines: Sequence[str],
     if args.figure:
         _draw(result, args.figure)
     if args.json:
-        print_json({"faultsim": __version__, "source": lines, **_document(result), "files": written})
+        made_by = {"faultsim": __version__, "model_revision": result.model_revision}
+        print_json({**made_by, "source": lines, **_document(result), "files": written})
     elif not silent:
         print(shown("\n".join([*lines, str(result), *(f"written  {path}" for path in written)])))
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from faultsim.data.text_files import write_text
 from faultsim.report.svg import variables
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 
 class Part(Protocol):
@@ -195,7 +195,9 @@ class Page:
     sections: Sequence[Section]
     about: Sequence[str] = ()
     command: str = ""
-    footer: str = field(default=f"Written by faultsim {__version__}; opens without a network.")
+    footer: str = field(
+        default=f"Written by faultsim {__version__}, model revision {MODEL_REVISION}; opens without a network."
+    )
     warnings: Sequence[str] = ()
 
     def html(self) -> str:

@@ -15,6 +15,7 @@ from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.history import COUNT, DRAWN, MENDED, before
+from faultsim.version import MODEL_REVISION
 
 Evidence = TypeVar("Evidence")
 
@@ -158,6 +159,7 @@ class Report(Generic[Evidence]):
         grids = {"tables": [{"title": grid.title, "rows": list(map(list, grid.rows))} for grid in self.grids]}
         return {
             "paper": self.title,
+            "model_revision": MODEL_REVISION,
             "quick": self.quick,
             "runs": self.runs,
             "seconds": round(self.seconds, 3),

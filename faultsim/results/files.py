@@ -13,7 +13,8 @@ from faultsim.data.further import further_names
 from faultsim.data.swf_format import FIELDS, write_rows
 from faultsim.data.text_files import write_text
 from faultsim.results.held import Held
-from faultsim.results.provenance import Record
+from faultsim.results.provenance import Record, revision_of
+from faultsim.results.revision import in_words
 
 
 def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record, title: str) -> None:
@@ -36,6 +37,7 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
         "; Version: 2.2",
         "; Computer: simulated by faultsim",
         f"; Note: {title}",
+        f"; Note: {in_words(revision_of(record))}",
         f"; MaxJobs: {len(state)}",
         f"; MaxRecords: {len(state)}",
     ]

@@ -7,20 +7,29 @@ from faultsim.data.columns import WORKLOAD
 from faultsim.machines import Torus
 from faultsim.results.provenance import Record
 from faultsim.results.result import FROM_ENGINE, Result
+from faultsim.results.revision import check_revision, is_revision
 from faultsim.results.saved import Saved
 from faultsim.results.saved_file import MALFORMED
 
 
-def load_result(path: str | os.PathLike[str]) -> Result:
+def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> Result:
     """Read a result that `Result.save` wrote; everything is restored exactly.
 
     Types, shapes and ranges are checked, and a digest of each column and of all facts: a file of which anything has
     changed is refused.  Files of earlier versions (layouts 1 to 3) have no digests; they are checked but for that.
 
+    Parameters
+    ----------
+    path : str or path
+    allow_older_results : bool, default False
+        Whether a result of an older `MODEL_REVISION`, whose numbers may differ from those of this version, is read as
+        it is; `Result.warnings` says so then.
+
     Raises
     ------
     InputError
-        If the file does not exist, is damaged, is not a saved result, or is larger than the `Limits` in force.
+        If the file does not exist, is damaged, is not a saved result, is of another model revision, or is larger than
+        the `Limits` in force.
 
     Examples
     --------
@@ -67,4 +76,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
     file.check_machine(machine.nodes, machine.shape if isinstance(machine, Torus) else None)
     file.check_digests()
+    revision = saved.get("model_revision")
+    if not is_revision(revision):
+        raise file.bad(f"its model revision is {revision!r:.40}")
+    check_revision(file.name, revision, "simulate again", allow_older_results=allow_older_results)
     return result

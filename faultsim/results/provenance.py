@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import in_order
-from faultsim.version import __version__
+from faultsim.results.revision import check_pickle
+from faultsim.version import MODEL_REVISION, __version__
 
 #: Version of the layout of provenance and of saved results.
 SCHEMA = 4
@@ -44,15 +45,19 @@ class Record(NamedTuple):
         For a loaded result, the saved provenance.
     """
 
-    settings: dict[str, Any]
-    columns: Mapping[str, NDArray[Any]]
-    source: str
-    dropped: Mapping[str, int]
-    failures: FailureTrace | None
-    arrays: Mapping[str, Mapping[str, NDArray[Any]]]
+    # With defaults, although none is used: in pickles of release 0.1.0 it has no arguments, but a state.
+    settings: dict[str, Any] = {}  # noqa: RUF012
+    columns: Mapping[str, NDArray[Any]] = {}
+    source: str = ""
+    dropped: Mapping[str, int] = {}
+    failures: FailureTrace | None = None
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]] = {}
     started: float = 0.0
     elapsed: float = 0.0
     saved: dict[str, Any] | None = None
+
+    def __setstate__(self, state: object) -> None:
+        check_pickle("Result", None)
 
 
 @cache
@@ -104,9 +109,9 @@ def provenance(record: Record) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``schema``, the `environment`, ``settings`` (the lowered run), ``seed``, ``input`` (digest, source, jobs,
-        dropped), ``failures`` (None, or count, span, digest, name, dropped, and slowdowns if there are any),
-        ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
+        ``schema``, the `environment`, ``model_revision``, ``settings`` (the lowered run), ``seed``, ``input`` (digest,
+        source, jobs, dropped), ``failures`` (None, or count, span, digest, name, dropped, and slowdowns if there are
+        any), ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
     """
     if record.saved is not None:
         return record.saved
@@ -114,6 +119,7 @@ def provenance(record: Record) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         **environment(),
+        "model_revision": MODEL_REVISION,
         "settings": plain(record.settings),
         "seed": record.settings.get("seed", 0),
         "input": {
@@ -126,6 +132,12 @@ def provenance(record: Record) -> dict[str, Any]:
         "started": started.isoformat(timespec="microseconds"),
         "elapsed": record.elapsed,
     }
+
+
+def revision_of(record: Record) -> int | None:
+    """The model revision of a run; None if it was saved by a version that did not record it."""
+    found: int | None = MODEL_REVISION if record.saved is None else record.saved.get("model_revision")
+    return found
 
 
 def identity(trace: FailureTrace | None) -> dict[str, Any] | None:

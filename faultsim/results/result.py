@@ -29,7 +29,8 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metric_table import Metric
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
-from faultsim.results.provenance import Record, plain, provenance
+from faultsim.results.provenance import Record, plain, provenance, revision_of
+from faultsim.results.revision import Pickled, caveat
 
 #: What the engines count.
 COUNTERS = (
@@ -162,7 +163,7 @@ class Metrics(Mapping[str, float]):
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
 
 
-class Result(TablesOfAResult, GoodputOfAResult):
+class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     """The outcome of a run: jobs, metrics, capacity ledger, events and allocations if recorded, provenance.
 
     `simulate` returns one; `load_result` reads a saved one. It is immutable.
@@ -374,14 +375,19 @@ class Result(TablesOfAResult, GoodputOfAResult):
         return provenance(self._record)
 
     @property
+    def model_revision(self) -> int | None:
+        """The `MODEL_REVISION` that computed it; None if it was saved by a version that did not record it."""
+        return revision_of(self._record)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What should be known before the numbers are believed, one sentence each; none is usual.
 
         Jobs that were left out, have no requested time or share their id; a load that is rather a percentage; failures
-        that are not in the run; checkpoints that take more than half of the time.
+        that are not in the run; checkpoints that take more than half of the time; an older model revision.
         """
         if self._warnings is None:
-            self._warnings = caveats(self)
+            self._warnings = (*caveat(self.model_revision), *caveats(self))
         return self._warnings
 
     def __len__(self) -> int:

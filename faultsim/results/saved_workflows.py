@@ -20,6 +20,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
 from faultsim.results.prediction_accuracy import Matched
+from faultsim.results.revision import check_revision, is_revision
 from faultsim.results.saved_file import MALFORMED, OF_WORKFLOWS, SavedFile, is_number
 from faultsim.results.workflow_result import WorkflowResult
 
@@ -37,22 +38,30 @@ _SETTINGS = {
     "seed": int,
     "engine": str,
     "version": str,
+    "model_revision": (int, type(None)),
     "predictor": (dict, type(None)),
     "outputs": (int, float, type(None)),
 }
 
 
-def load_workflow_result(path: str | os.PathLike[str]) -> WorkflowResult:
+def load_workflow_result(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> WorkflowResult:
     """Read a result that `WorkflowResult.save` wrote; everything is restored exactly.
 
     Types, shapes and ranges are checked, and a digest of each column and of all facts: a file of which anything has
     changed is refused.
 
+    Parameters
+    ----------
+    path : str or path
+    allow_older_results : bool, default False
+        Whether a result of an older `MODEL_REVISION`, whose numbers may differ from those of this version, is read as
+        it is; `WorkflowResult.warnings` says so then.
+
     Raises
     ------
     InputError
-        If the file does not exist, is damaged, is not a saved result of workflows, or is larger than the `Limits` in
-        force.
+        If the file does not exist, is damaged, is not a saved result of workflows, is of another model revision, or is
+        larger than the `Limits` in force.
 
     Examples
     --------
@@ -93,6 +102,7 @@ def load_workflow_result(path: str | os.PathLike[str]) -> WorkflowResult:
     except MALFORMED as error:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
     file.check_digests()
+    check_revision(file.name, result.model_revision, "simulate again", allow_older_results=allow_older_results)
     return result
 
 
@@ -105,6 +115,8 @@ class _Saved(SavedFile):
     def _check_facts(self) -> None:
         facts = self.facts
         settings = facts["settings"]
+        if isinstance(settings, dict):
+            settings.setdefault("model_revision", None)  # of before it was recorded
         self.check_counters(_COUNTERS)
         loss = facts.get("loss_time")
         if not is_number(loss) or loss < 0:
@@ -114,6 +126,8 @@ class _Saved(SavedFile):
         for name, kind in _SETTINGS.items():
             if not isinstance(settings[name], kind):  # type: ignore[arg-type]
                 raise self.bad(f"setting {name} is {settings[name]!r:.40}")
+        if not is_revision(settings["model_revision"]):
+            raise self.bad(f"its model revision is {settings['model_revision']!r:.40}")
         for policy in (settings["scheduler"], settings["predictor"]):
             if policy is not None and not isinstance(policy.get("name"), str):
                 raise self.bad("a policy has no name")

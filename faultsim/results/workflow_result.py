@@ -19,9 +19,10 @@ from faultsim.machines.resources import Resources
 from faultsim.results.caveats import of_failures
 from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.provenance import identity
+from faultsim.results.revision import caveat, check_pickle
 from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS, workflow_metrics
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 
 class WorkflowResult(TablesOfAResult):
@@ -81,7 +82,8 @@ class WorkflowResult(TablesOfAResult):
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
-        return _restored, (type(self), self._output, {name: getattr(self, f"_{name}") for name in named})
+        parts = {name: getattr(self, f"_{name}") for name in named}
+        return _restored, (type(self), self._output, parts, MODEL_REVISION)
 
     # -- what happened
 
@@ -207,13 +209,21 @@ class WorkflowResult(TablesOfAResult):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Scheduler, predictor, transfers, outputs, seed and engine, and the version, as plain values."""
-        return MappingProxyType({"version": __version__, **self._settings})  # a loaded one has that of its run
+        """Scheduler, predictor, transfers, outputs, seed and engine, version and model revision, as plain values."""
+        made_by = {"version": __version__, "model_revision": MODEL_REVISION}
+        return MappingProxyType({**made_by, **self._settings})  # a loaded one has those of its run
+
+    @property
+    def model_revision(self) -> int | None:
+        """The `MODEL_REVISION` that computed it; None if it was saved by a version that did not record it."""
+        revision: int | None = self.settings["model_revision"]
+        return revision
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be known before the numbers are believed: failures that are not in the run."""
-        return () if self._trace is None else tuple(of_failures(self._trace, *self._span()))
+        """What should be known before the numbers are believed: an older model revision, failures not in the run."""
+        failures = () if self._trace is None else of_failures(self._trace, *self._span())
+        return (*caveat(self.model_revision), *failures)
 
     def _span(self) -> tuple[float, float]:
         """First arrival and last finish."""
@@ -356,8 +366,11 @@ class WorkflowResult(TablesOfAResult):
         return "\n".join(lines)
 
 
-def _restored(kind: type[WorkflowResult], output: Mapping[str, Any], parts: dict[str, Any]) -> WorkflowResult:
+def _restored(
+    kind: type[WorkflowResult], output: Mapping[str, Any], parts: dict[str, Any], revision: int | None = None
+) -> WorkflowResult:
     """Unpickle: arrays come back writable."""
+    check_pickle(kind.__name__, revision)
     return kind(output, **{**parts, "arrivals": read_only(parts["arrivals"])})
 
 

@@ -1,5 +1,6 @@
 """`simulate`, and `rerun`: a log and a machine become a checked `Run`, the run becomes a `Result`."""
 
+import warnings
 from typing import Any, Literal
 
 from faultsim import checks
@@ -28,6 +29,7 @@ from faultsim.policies.words import (
     SchedulerWord,
 )
 from faultsim.results.result import Result
+from faultsim.results.revision import caveat
 from faultsim.simulation.options import EngineName, Estimates
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
@@ -170,7 +172,10 @@ def rerun(
     rescheduling: Rescheduling | ReschedulingWord | None = None,
     progress: bool | Progress = False,
 ) -> Result:
-    """Repeat the run behind a result; the same version gives the same bytes.
+    """Repeat the run behind a result; the same model revision gives the same numbers.
+
+    A result of an older revision, which `load_result` reads with ``allow_older_results=True``, is computed again by the
+    revision of this version, with a `UserWarning` that says so.
 
     Parameters
     ----------
@@ -194,6 +199,8 @@ def rerun(
     """
     if not isinstance(result, Result):
         raise OptionError(f"rerun takes a Result, got {checks.shown(result)}")
+    for text in caveat(result.model_revision):
+        warnings.warn(f"rerun: the result is {text}: it is computed again by this revision", stacklevel=2)
     record = result.record
     options = dict(record.settings)
     options.pop("machine")

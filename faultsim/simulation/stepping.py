@@ -15,8 +15,10 @@ from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableEr
 from faultsim.machines import Machine
 from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.result import Result
+from faultsim.results.revision import check_pickle
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
 from faultsim.simulation.run import Run
+from faultsim.version import MODEL_REVISION
 
 #: Job numbers are int32.
 _MOST_JOBS = 2**31 - 1
@@ -255,9 +257,11 @@ class Simulation:
         engine = self._execution.engine
         with self._door.enter(True):
             acts = [act for part in (*self._before, engine.acts or []) for act in part]
-            return {"given": self._given, "acts": acts, "now": self.now, "n_events": engine.n_events}
+            so_far = {"given": self._given, "acts": acts, "now": self.now, "n_events": engine.n_events}
+            return {"model_revision": MODEL_REVISION, **so_far}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        check_pickle("Simulation", state.get("model_revision"))
         self._given = state["given"]
         self._begin()
         for of_decision, name, arguments, options in state["acts"]:

@@ -25,7 +25,7 @@ from faultsim.sweep.importable import of_main
 from faultsim.sweep.tasks import Task, size_of
 from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import Done, do
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 #: Bytes from which an input is sent on its own; smaller ones travel with the batch.
 ALONE = 64 * 2**10
@@ -71,7 +71,7 @@ class Dask(Pool):
         """Begin a batch."""
         blob, inputs = pack(tasks, wanted, by_value=self._by_value)
         sent = {digest: self._send(digest, value) for digest, value in inputs.items()}
-        future: Future[Done] = self._executor.submit(do_packed, blob, sent, __version__)
+        future: Future[Done] = self._executor.submit(do_packed, blob, sent, SAME)
         return future
 
     def _send(self, digest: str, value: object) -> Any:
@@ -147,6 +147,10 @@ def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tu
     return file.getvalue(), inputs
 
 
+#: What workers have in common with the driver.
+SAME = f"{__version__}, model revision {MODEL_REVISION}"
+
+
 def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
     """What a worker does with a packed batch.
 
@@ -155,8 +159,8 @@ def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
     WorkerError
         If the worker has a different version of faultsim from the one recorded with the rows.
     """
-    if version != __version__:
-        raise WorkerError(f"this worker has faultsim {__version__}, the sweep is one of faultsim {version}")
+    if version != SAME:
+        raise WorkerError(f"this worker has faultsim {SAME}, the sweep is one of faultsim {version}")
     runs, wanted = _Unpacker(io.BytesIO(blob), inputs).load()
     return do(runs, wanted)
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from faultsim.errors import StoreError
+from faultsim.results.revision import in_words
 from faultsim.sweep.row_digests import TABLES
 from faultsim.sweep.store import Store
+from faultsim.version import MODEL_REVISION
 
 
 class Merged(NamedTuple):
@@ -17,16 +19,26 @@ class Merged(NamedTuple):
     differing: int
 
 
-def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> Merged:
+def merge(
+    target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]], *, allow_older_results: bool = False
+) -> Merged:
     """Add the rows of stores to a store, which is created if needed. The others are unchanged.
 
     A run already in the store is kept, unless it failed there and not here. If a run has different numbers in two
     stores, it was made on machines whose arithmetic differs, and the first one is kept.
 
+    Parameters
+    ----------
+    target : str or path
+    sources : sequence of str or path
+    allow_older_results : bool, default False
+        Whether stores of one older model revision are merged, into a store of that revision.
+
     Raises
     ------
     StoreError
-        If one cannot be read, or the target is among the sources.
+        If one cannot be read, or the target is among the sources; if they are of more than one model revision, or of an
+        older one that is not allowed.
 
     Examples
     --------
@@ -46,18 +58,47 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
     for source in sources:
         if os.path.realpath(source) == place:
             raise StoreError(f"{os.fspath(source)}: is the store that the others are merged into")
-        with Store(source, write=False):
-            pass  # rejected by name, before anything is written
+    revision = _one_revision(target, sources, allow_older_results)
     runs = tasks = differing = 0
-    with Store(target) as store:
+    with Store(target, revision=revision) as store:
         for source in sources:
             one = _add(store, source)
             runs, tasks, differing = runs + one.runs, tasks + one.tasks, differing + one.differing
     return Merged(runs, tasks, differing)
 
 
+def _one_revision(target: Any, sources: Sequence[Any], allow_older_results: bool) -> int:
+    """The model revision of all of them; others are rejected by name, before anything is written."""
+    found: dict[str, int | None] = {}
+    paths = [*sources, target] if os.path.exists(target) and os.path.getsize(target) else list(sources)
+    for path in paths:
+        with Store(path, write=False, check=path != target or None, allow_older_results=True) as store:
+            found[os.fspath(path)] = store.revision
+    first = next(iter(found), "")
+    for path, revision in found.items():
+        if revision != found[first]:
+            raise StoreError(
+                f"{path}: {in_words(revision)}, and {first}: {in_words(found[first])}; numbers of two revisions are "
+                f"not joined: make the older runs again"
+            )
+    if len(found) > 1 and found[first] is None:
+        raise StoreError(
+            f"{first}: {in_words(None)}, so that its numbers and those of {[*found][1]} may be of two revisions, which "
+            f"are not joined: make the runs again"
+        )
+    if not allow_older_results:
+        for path in paths:
+            with Store(path, write=False, check=False):
+                pass
+    kept = found.get(first, MODEL_REVISION)
+    if kept is None:
+        raise StoreError(f"{first}: {in_words(None)}; such a store is read as it is, and not merged: copy the file")
+    return kept
+
+
 def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
-    with Store(source, write=False, check=False) as other:  # it was, before anything was written
+    # It was checked before anything was written.
+    with Store(source, write=False, check=False, allow_older_results=True) as other:
         shared = set(other.columns("run"))
         columns = ", ".join(f'"{name}"' if name in shared else "NULL" for name in TABLES["run"].columns)
         runs = tasks = differing = 0

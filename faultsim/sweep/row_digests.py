@@ -32,6 +32,7 @@ TABLES: Mapping[str, Table] = {
     "environment": Table(("id", "versions")),
     "own": Table(("run", "numbers")),
     "whole": Table(("sweep", "content")),
+    "model": Table(("revision",)),
 }
 
 

@@ -93,7 +93,12 @@ class RunList(Generic[Key]):
         self.axes = (*_fields(first), *(axis for axis in within if axis != "replicate"))
         own = {name: column for name, column in columns.items() if column not in kind.columns}
         self.wanted = Wanted(own=own_metrics(own, self.axes, kind), kind=kind)
-        self._own, self._texts, self._digests = self.wanted.content(), Texts(), Inputs()
+        self._digests = Inputs()
+        self._identify()
+
+    def _identify(self) -> None:
+        """Take policies and functions as they are now."""
+        self._own, self._texts = self.wanted.content(), Texts()
 
     def _check(self) -> None:
         first: tuple[tuple[str, ...], set[str]] | None = None
@@ -180,6 +185,7 @@ class RunList(Generic[Key]):
         StoreError, WorkerError, KeyboardInterrupt
             As for `Sweep.run`.
         """
+        self._identify()
         with Store(":memory:" if store is None else store) as kept:
             pool, row = make_pool(executor, workers), self._row(command, dict(base or {}))
             fill(self, kept, pool, row, retry=True, progress=progress)

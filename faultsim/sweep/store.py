@@ -17,9 +17,14 @@ Tables (read them with any tool that knows SQLite; the view ``results`` joins th
     Sweeps whose tasks are those of a definition with this content hash, so that nobody has to make them again to know
     what is missing.  It goes with the first task that is entered or merged.
 
-Rows are only added.  A run that failed may be tried again, and its row replaced.  Each row has a digest of its other
-columns, and is not read if it has changed since it was written.  Stores of layout 1 have none; they are read as they
-are, and get digests when they are next written to.
+``model``
+    The model revision of all its rows (model.md#revisions).
+
+Rows are only added, and only of the store's own revision.  A run that failed may be tried again, and its row replaced.
+Each row has a digest of its other columns, and is not read if it has changed since it was written.
+
+Stores of layouts 1 and 2 have no revision, those of layout 1 no digests either.  They are only read, and only where
+older results are allowed.
 """
 
 import contextlib
@@ -35,19 +40,21 @@ from typing import Any
 from urllib.parse import quote
 
 from faultsim.errors import StoreError
+from faultsim.results.revision import check_revision, in_words, is_revision
 from faultsim.sweep.row_digests import TABLES, digests
 from faultsim.sweep.row_schema import ALL_COLUMNS, COLUMNS
+from faultsim.version import MODEL_REVISION
 
 #: Version of the layout of the file (``PRAGMA user_version``).
-LAYOUT = 2
+LAYOUT = 3
 #: The layout before there were digests.
 _WITHOUT_DIGESTS = 1
+#: Tables that a store may lack: they are made when it is next written to.
+_LATER = ("own", "whole")
 #: Bytes up to which a store is checked whole when it is opened: some tens of milliseconds.
 CHECKED = 1 << 20
 #: ``PRAGMA application_id``: "flts".
 APPLICATION = 0x666C7473
-#: Tables that the first stores did not have.
-_LATER = ("own", "whole")
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
 #: Most values in a statement that every SQLite accepts, rounded down.
@@ -64,6 +71,7 @@ CREATE TABLE task (
     sweep TEXT, task INTEGER, replicate INTEGER, seed INTEGER, axes TEXT, run TEXT, digest INTEGER,
     PRIMARY KEY (sweep, task)) WITHOUT ROWID;
 CREATE TABLE timing (run TEXT PRIMARY KEY, elapsed REAL, ended REAL, digest INTEGER) WITHOUT ROWID;
+CREATE TABLE model (revision INTEGER PRIMARY KEY, digest INTEGER);
 CREATE TABLE environment (id TEXT PRIMARY KEY, versions TEXT, digest INTEGER) WITHOUT ROWID;
 CREATE VIEW results AS
     SELECT sweep.name AS sweep_name, task.sweep, task.task, task.replicate, task.seed, task.axes, run.*
@@ -84,11 +92,16 @@ class Store:
         Whether rows will be added; the file is created if needed.
     check : bool, optional
         Whether the whole file is checked, all its rows too; by default up to 1 MiB.  Rows that are read always are.
+    allow_older_results : bool, default False
+        Whether a store of an older model revision is read.
+    revision : int
+        Of the rows that are written.
 
     Raises
     ------
     StoreError
-        If the file cannot be opened or written, is not a store, is damaged, or is of a later version.
+        If the file cannot be opened or written, is not a store, is damaged, is of a later version, or is of another
+        model revision.
 
     Examples
     --------
@@ -97,9 +110,19 @@ class Store:
     []
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, write: bool = True, check: bool | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        write: bool = True,
+        check: bool | None = None,
+        allow_older_results: bool = False,
+        revision: int = MODEL_REVISION,
+    ) -> None:
         self.path = os.fsdecode(path)
         self.writable = write
+        #: Model revision of its rows; None if it is not recorded.
+        self.revision: int | None = revision
         #: Whether rows have digests.
         self.digests = True
         if not self.path or self.path.startswith("file:"):
@@ -116,9 +139,12 @@ class Store:
                 self._db.execute("PRAGMA trusted_schema = OFF")
                 self._db.execute("PRAGMA cell_size_check = ON")
                 if write:
-                    self._prepare()
+                    self._prepare(revision)
                 else:
                     self._check()
+                    again = "make its runs again in a new store"
+                    allow = allow_older_results
+                    check_revision(self.path, self.revision, again, allow_older_results=allow, error=StoreError)
                 if check or (check is None and self.size <= CHECKED):
                     self.check()
             except BaseException:
@@ -151,7 +177,7 @@ class Store:
             raise
         return db
 
-    def _prepare(self) -> None:
+    def _prepare(self, revision: int) -> None:
         db = self._db
         if self.path != ":memory:":
             db.execute("PRAGMA journal_mode = WAL")
@@ -162,17 +188,19 @@ class Store:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
+                self._insert("INSERT", "model", [(revision,)])
             self._check()
-            end = "digest INTEGER) WITHOUT ROWID" if self.digests else ") WITHOUT ROWID"
-            comma = ", " if self.digests else ""
-            db.execute(f"CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT{comma}{end}")
-            db.execute(f"CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT{comma}{end}")
+            if self.revision != revision:
+                again = "name another store for new runs"
+                check_revision(self.path, self.revision, again, error=StoreError)
+                raise StoreError(f"{self.path}: {in_words(self.revision)}: {again}")
+            end = "digest INTEGER) WITHOUT ROWID"
+            db.execute(f"CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT, {end}")
+            db.execute(f"CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT, {end}")
             there = self.columns("run")
             for name in ALL_COLUMNS:
                 if name not in there:
                     db.execute(f'ALTER TABLE run ADD COLUMN "{name}" REAL')
-            if not self.digests:
-                self._add_digests()
         except BaseException:
             db.execute("ROLLBACK")
             raise
@@ -182,7 +210,7 @@ class Store:
         if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             raise StoreError(f"{self.path}: an SQLite file, but not a sweep store")
         layout = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if layout not in (_WITHOUT_DIGESTS, LAYOUT):
+        if layout not in range(1, LAYOUT + 1):
             raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layouts 1 to {LAYOUT}")
         self.digests = layout != _WITHOUT_DIGESTS
         objects = dict(self._db.execute("SELECT name, type FROM sqlite_master"))
@@ -190,24 +218,17 @@ class Store:
             if kind == "trigger":
                 raise StoreError(f"{self.path}: has the trigger {name!r:.40}, which no store has; it is not opened")
         for name in TABLES:
-            if objects.get(name, "table" if name in _LATER else "") != "table":
+            may_lack = name in _LATER or (name == "model" and layout < LAYOUT)
+            if objects.get(name, "table" if may_lack else "") != "table":
                 raise StoreError(f"{self.path}: damaged: it has no table {name}")
             if name in objects and ("digest" in self.columns(name)) != self.digests:
                 raise StoreError(f"{self.path}: damaged: of layout {layout}, but for its table {name}")
-
-    def _add_digests(self) -> None:
-        """From layout 1 to the next, in the transaction that is open."""
-        for table in TABLES:
-            self._db.execute(f"ALTER TABLE {table} ADD COLUMN digest INTEGER")
-            keys = TABLES[table].plain[: 2 if table == "task" else 1]
-            where = " AND ".join(f"{key} = ?" for key in keys)
-            for part in _parts(self._db.execute(f"SELECT {_quoted(TABLES[table].columns)} FROM {table}")):
-                made = zip(digests(table, part), (row[: len(keys)] for row in part), strict=True)
-                self._db.executemany(
-                    f"UPDATE {table} SET digest = ? WHERE {where}", [(digest, *key) for digest, key in made]
-                )
-        self._db.execute(f"PRAGMA user_version = {LAYOUT}")
-        self.digests = True
+        self.revision = None
+        if layout == LAYOUT:
+            found = [row[0] for part in self.parts("model") for row in part]
+            if len(found) != 1 or not is_revision(found[0]):
+                raise StoreError(f"{self.path}: damaged: its model revision is {found!r:.40}")
+            self.revision = found[0]
 
     def columns(self, table: str) -> list[str]:
         """Names of the columns that a table has."""

@@ -77,8 +77,8 @@ class Sweep:
     metrics : list of str or mapping of str to callable, optional
         Further columns of the table: names of `faultsim.METRICS` that sweeps leave out (``"p95_wait"``), or your own
         names and functions of a `Result` (or `WorkflowResult`) that return a number.  A function sees all jobs,
-        whatever `warmup` and `drain` exclude, and no records.  Runs are kept by the code of these functions, as of
-        policies in Python.
+        whatever `warmup` and `drain` exclude, and no records.  Runs are kept by the content of these functions, as of
+        policies in Python: code, closure, defaults and globals.
 
     Raises
     ------
@@ -189,6 +189,7 @@ class Sweep:
         >>> [task.run.log.runtime[0] for task in sweep.tasks()]
         [np.float64(10.0), np.float64(20.0)]
         """
+        self._maker.identify()
         for cell in range(len(self.grid)):
             for replicate in range(self.replicates):
                 yield self._maker.task(self.grid[cell], replicate)
@@ -243,8 +244,10 @@ class Sweep:
 
         with Store(":memory:" if store is None else store) as kept:
             options: dict[str, Any] = {"workers": workers, "executor": executor, "progress": progress}
-            self._fill(kept, shard=shard, retry=retry, command=command, **options)
-            return read_table(kept, pick_sweep(kept.sweeps(), kept.path, self.id))
+            row = self._row(command)
+            self._fill(kept, row, shard=shard, retry=retry, **options)
+            # Not `self.id`: a policy written in Python may have changed itself since.
+            return read_table(kept, pick_sweep(kept.sweeps(), kept.path, row["id"]))
 
     def fill(self, store: str | os.PathLike[str], **options: Any) -> Filled:
         """Like `run`, with the same options, but returns counts instead of the table, which may be large.
@@ -262,24 +265,24 @@ class Sweep:
         from faultsim.sweep.store import Store
 
         with Store(store) as kept:
-            return self._fill(kept, **options)
+            return self._fill(kept, self._row(options.pop("command", "")), **options)
 
     def _fill(
         self,
         kept: "Store",
+        row: dict[str, Any],
         *,
         workers: int | None = None,
         executor: object = None,
         progress: bool | Progress = False,
         shard: tuple[int, int] | str | None = None,
         retry: bool = False,
-        command: str = "",
     ) -> Filled:
-        """Run what the store does not have."""
+        """Run what the store does not have; `row` is what it keeps of the sweep."""
         from faultsim.sweep.runner import fill, interrupted, make_pool
 
         part, began = parse_shard(shard), time.perf_counter()
-        row, pool = self._row(command), make_pool(executor, workers)
+        pool = make_pool(executor, workers)
         content = self._content(row["id"])
         if content is not None and part is None and kept.is_whole(row["id"], content):
             done, failed = kept.outcome(row["id"])
@@ -303,6 +306,7 @@ class Sweep:
 
         Of a factory, it covers only the name and what it draws for the first run.
         """
+        self._maker.identify()
         first = self._maker.task(self.grid[0], 0)
         values = [
             [{name: by_content(value) for name, value in point.items()} for point in dimension.values]
@@ -413,7 +417,9 @@ def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
     return i, n
 
 
-def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> SweepTable:
+def load_sweep(
+    store: str | os.PathLike[str], sweep: str | None = None, *, allow_older_results: bool = False
+) -> SweepTable:
     """The table of a sweep in a store, as far as it is done, even while it runs.
 
     Parameters
@@ -422,11 +428,14 @@ def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> Sweep
         File that `Sweep.run` or ``faultsim sweep`` wrote.
     sweep : str, optional
         Name of the sweep, or the beginning of its id; by default the one begun last.
+    allow_older_results : bool, default False
+        Whether a store of an older `MODEL_REVISION`, whose numbers may differ from those of this version, is read as it
+        is; `SweepTable.warnings` says so then.
 
     Raises
     ------
     StoreError
-        If the file cannot be read.
+        If the file cannot be read, or is of another model revision.
     OptionError
         If there is no such sweep, or several.
 
@@ -442,7 +451,7 @@ def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> Sweep
     """
     from faultsim.sweep.store import Store
 
-    with Store(store, write=False) as kept:
+    with Store(store, write=False, allow_older_results=allow_older_results) as kept:
         return read_table(kept, pick_sweep(kept.sweeps(), os.fspath(store), sweep))
 
 

@@ -17,6 +17,7 @@ from faultsim.errors import OptionError
 from faultsim.results.caveats import MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
+from faultsim.results.revision import Pickled, caveat
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.csv_file import write_csv
 from faultsim.sweep.intervals import Interval
@@ -25,12 +26,13 @@ from faultsim.sweep.row_digests import number_digests, plain_digest
 from faultsim.sweep.row_schema import ALL_COLUMNS, WORKFLOW_COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
 from faultsim.sweep.task_hash import own_number
+from faultsim.version import MODEL_REVISION
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
 
 
-class SweepTable(ColumnTable):
+class SweepTable(Pickled, ColumnTable):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
 
     ``table["mean_wait"]`` is a column, ``table[0]`` a row, ``table[:10]`` and ``table[mask]`` are tables.
@@ -63,6 +65,7 @@ class SweepTable(ColumnTable):
         command: str = "",
         own: Sequence[str] = (),
         base: Mapping[str, Any] | None = None,
+        model_revision: int | None = MODEL_REVISION,
     ) -> None:
         self._columns = dict(columns)
         self._axes, self._own = tuple(axes), tuple(own)
@@ -70,13 +73,15 @@ class SweepTable(ColumnTable):
         #: The command that made it, or empty.
         self.command = command
         self._base = dict(base or {})
+        #: The `faultsim.MODEL_REVISION` that computed its rows; None if the store does not record it.
+        self.model_revision = model_revision
         #: Rows of the whole sweep; more than ``n_rows`` if it is unfinished, or only a part.
         self.expected: int = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Columns that were pickled are read-only again."""
-        self.__dict__.update(state)
+        super().__setstate__(state)
         for column in self._columns.values():
             read_only(column)
 
@@ -145,11 +150,14 @@ class SweepTable(ColumnTable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What should be known before the numbers are believed, with the number of rows it is about."""
+        older = caveat(self.model_revision)
         if f"ledger_{LEDGER_ACCOUNTS[0]}" not in self._columns:  # of workflows
-            return ()
+            return older
         ledger = {account: np.nan_to_num(self._columns[f"ledger_{account}"]) for account in LEDGER_ACCOUNTS}
         rows = int((shares_of_checkpoints(ledger) > MOST_SAVING).sum())
-        return (f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}",) if rows else ()
+        if not rows:
+            return older
+        return (*older, f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}")
 
     # -- parts
 
@@ -205,6 +213,7 @@ class SweepTable(ColumnTable):
         columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
         kept: dict[str, Any] = {"name": self.name, "command": self.command, "base": self.base}
+        kept["model_revision"] = self.model_revision
         return SweepTable(columns, axes=self._axes, errors=errors, own=self._own, **kept)
 
     # -- statistics
@@ -311,4 +320,5 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         errors=errors,
         command=sweep["command"] or "",
         own=own,
+        model_revision=store.revision,
     )

@@ -1,13 +1,14 @@
 """The content hash of a task: equal if and only if two tasks are the same run by content.
 
 It covers the columns of log, failures and predictions, every lowered option with the seed, the jobs excluded from
-metrics, and the versions of the package and of the rows. It contains no path, name or time.
+metrics, the content of policies and metrics that are written in Python (`identity`), the model revision, and the
+versions of the package and of the rows. It contains no path, name or time.
 """
 
 import hashlib
 import json
 import math
-import types
+import weakref
 from collections.abc import Mapping
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
@@ -18,18 +19,17 @@ from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
-from faultsim.errors import OptionError
 from faultsim.machines import Machine
 from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
-from faultsim.policies.contract import Compiled
 from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.sweep.identity import identity
 from faultsim.sweep.labels import label
-from faultsim.version import __version__
+from faultsim.version import MODEL_REVISION, __version__
 
 #: Version of the contents of a row of the store and of what its hash covers.
-ROWS = 1
+ROWS = 2
 
 
 def canonical(document: object) -> str:
@@ -76,9 +76,19 @@ def _hashed(text: str) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, np.generic):
-        return value.item()
-    return python_content(value)
+    return value.item() if isinstance(value, np.generic) else identity(value, named(value))
+
+
+def named(value: object) -> str:
+    """What messages call a policy, or another object of a sweep.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> named(fs.Fcfs()), named([])
+    ('policy Fcfs', 'list')
+    """
+    return f"policy {type(value).__name__}" if isinstance(value, Policy) else type(value).__name__
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
@@ -124,7 +134,8 @@ def is_told_by_content(value: object) -> bool:
 class Texts:
     """What `canonical` makes of runs, with the texts of what a run shares with the one before it.
 
-    Policies that are written in Python may change as they run: theirs are encoded again each time.
+    A policy that is written in Python is identified once, as it was when it was first met: what it changes in itself
+    while it runs does not give its later runs another name.
 
     Examples
     --------
@@ -138,6 +149,10 @@ class Texts:
         self._names: list[str] = []  # of what affects what is kept, in order
         #: What was given last, and its text; both are replaced, not changed, as threads may share them.
         self._last: tuple[list[object], list[str]] = [], []
+        #: Id of an object -> a reference to it, and its identity.
+        self._met: dict[int, tuple[object, str]] = {}
+        options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "check_circular": False}
+        self._encoder = json.JSONEncoder(default=self._identity, **options)
 
     def of(self, run: Run) -> str:
         """The text of a lowered run, without what does not affect what is kept."""
@@ -150,24 +165,29 @@ class Texts:
             lowered, given, texts = run.lower(), given.copy(), texts.copy()
             for place in new:
                 name = self._names[place]
-                text, is_plain = _text(lowered[name])
-                texts[place] = f'"{name}":{text}'
-                given[place] = options[name] if is_plain else self  # which nobody gives
+                texts[place] = f'"{name}":{self.text(lowered[name])}'
+                given[place] = options[name]
             self._last = given, texts
         return "{" + ",".join(texts) + "}"
 
+    def text(self, value: object) -> str:
+        """`canonical` of a lowered option."""
+        if type(value) is float and math.isfinite(value):
+            return float.__repr__(value)  # as JSON has it
+        return self._encoder.encode(value)
 
-def _text(value: object) -> tuple[str, bool]:
-    """`canonical`, and whether no Python code is in it."""
-    if type(value) is float and math.isfinite(value):
-        return float.__repr__(value), True  # as JSON has it
-    try:
-        return _PLAIN_ENCODER.encode(value), True
-    except TypeError:
-        return canonical(value), False
-
-
-_PLAIN_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
+    def _identity(self, value: object) -> object:
+        if isinstance(value, np.generic):
+            return value.item()
+        met = self._met.get(id(value))
+        if met is None:
+            key = id(value)
+            try:
+                kept: object = weakref.ref(value, lambda _: self._met.pop(key, None))
+            except TypeError:  # of a class with `__slots__`
+                kept = value
+            met = self._met[key] = kept, identity(value, named(value))
+        return met[1]
 
 
 def task_id(
@@ -199,6 +219,7 @@ def task_id(
     text = f'{{"cut":{excluded},"failures":{lost},"faultsim":{quoted(__version__)},"log":{quoted(log)},'
     if own:
         text += f'"metrics":{canonical(own)},'
+    text += f'"model":{MODEL_REVISION},'
     if run.predictor is not None:
         arrays = run.predictor.arrays()
         if arrays:
@@ -231,6 +252,7 @@ def workflow_task_id(run: WorkflowRun, workflows: str, failures: str | None, own
         "failures": failures,
         "faultsim": __version__,
         "kind": "workflows",
+        "model": MODEL_REVISION,
         "predictions": content_hash(arrays) if arrays else None,
         "resources": _resources(run.resources),
         "rows": ROWS,
@@ -243,66 +265,4 @@ def workflow_task_id(run: WorkflowRun, workflows: str, failures: str | None, own
 def _resources(resources: Resources) -> list[object]:
     """Nodes by content; a matrix of bandwidths as its hash."""
     band = resources.bandwidth
-    return [content_hash({"speed": resources.speed}), _state(band)]
-
-
-def python_content(thing: object) -> object:
-    """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
-
-    Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.  What is
-    compiled elsewhere has nothing else to go by.
-    """
-    cls = type(thing)
-    if isinstance(thing, Compiled) and not thing.version:
-        raise OptionError(
-            f"a sweep keeps results by what they come from, which of a compiled {thing.what} only its version tells: "
-            f'give {type(thing).__name__}(..., version="...")'
-        )
-    own = [base for base in cls.__mro__ if not base.__module__.startswith("faultsim.") and base is not object]
-    code = [
-        [f"{base.__module__}.{base.__qualname__}.{name}", _code(value)]
-        for base in own
-        for name, value in sorted(vars(base).items())
-        if not name.startswith("__") or callable(value)
-    ]
-    return {
-        "class": f"{cls.__module__}.{cls.__qualname__}",
-        "code": code,
-        "state": _state(getattr(thing, "__dict__", {})),
-    }
-
-
-def function_content(function: types.FunctionType | types.MethodType) -> object:
-    """A function by its name and its code; what it calls elsewhere is not tracked."""
-    return [f"{function.__module__}.{function.__qualname__}", _code(function)]
-
-
-def _code(value: object) -> object:
-    """Functions by their bytecode; plain values by themselves."""
-    function = getattr(value, "__func__", value)
-    function = getattr(function, "fget", function)
-    if isinstance(function, types.FunctionType):
-        cells = [_state(cell.cell_contents) for cell in function.__closure__ or ()]
-        return [*_of_code(function.__code__), _state(function.__defaults__), _state(function.__kwdefaults__), cells]
-    return _state(value)
-
-
-def _of_code(code: types.CodeType) -> list[Any]:
-    constants = [_of_code(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
-    return [code.co_code.hex(), constants, list(code.co_names), list(code.co_varnames)]
-
-
-def _state(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return content_hash({"": value})
-    if isinstance(value, Mapping):
-        return {str(key): _state(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_state(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, types.FunctionType | types.MethodType):
-        return _code(value)
-    if "__repr__" in {name for base in type(value).__mro__[:-1] for name in vars(base)}:
-        return repr(value)
-    return python_content(value)
+    return [content_hash({"speed": resources.speed}), identity(band, "bandwidth")]

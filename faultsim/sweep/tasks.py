@@ -1,5 +1,6 @@
 """The tasks of a sweep: turns cells and replicates into runs, whose inputs are drawn once and kept while needed."""
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -126,8 +127,15 @@ class Maker:
     def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, wanted: Wanted) -> None:
         self.base, self.grid, self.replicates, self.wanted = base, grid, replicates, wanted
         self.kind = wanted.kind
-        self._own = wanted.content()
-        self._inputs, self._texts = Inputs(), Texts()
+        self._inputs = Inputs()
+        self.identify()
+
+    def identify(self) -> None:
+        """Take policies and metrics that are written in Python as they are now, before any of them runs."""
+        self._own, self._texts = self.wanted.content(), Texts()
+        for policy in self._policies():
+            with contextlib.suppress(OptionError):  # the first task that has it says so
+                self._texts.text(policy.lower())
 
     def __len__(self) -> int:
         return len(self.grid) * self.replicates
@@ -172,10 +180,13 @@ class Maker:
 
     def travelling(self) -> dict[str, object]:
         """What other processes need of the caller's: its policies and its functions, by what messages call them."""
-        points = [point for dimension in self.grid.dimensions for point in dimension.values]
-        policies = [value for given in (self.base, *points) for value in given.values() if isinstance(value, Policy)]
+        policies = self._policies()
         found: dict[str, object] = {"a policy": policies} if policies else {}
         return found | {f"metric {name!r}": metric for name, metric in self.wanted.own.items()}
+
+    def _policies(self) -> list[Policy]:
+        points = [point for dimension in self.grid.dimensions for point in dimension.values]
+        return [value for given in (self.base, *points) for value in given.values() if isinstance(value, Policy)]
 
     # -- inputs
 

@@ -1,15 +1,13 @@
 """What a sweep keeps of each run: the numbers of every row, and metrics of the caller's own."""
 
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.results.metrics import METRICS
+from faultsim.sweep.identity import identity
 from faultsim.sweep.kinds import JOB_RUNS, Kind
-from faultsim.sweep.task_hash import function_content, python_content
 
 #: Names that columns of the table have besides metrics.
 _TAKEN = ("replicate", "seed", "run", "status", "run:seed")
@@ -73,8 +71,17 @@ class Wanted:
             raise OptionError(f"metric {name!r} must return a number, got {value!r:.60}") from None
 
     def content(self) -> dict[str, Any]:
-        """What its own metrics are, for the hash of a run."""
-        return {name: _content(metric) for name, metric in self.own.items()}
+        """What its own metrics are, for the hash of a run: names of `faultsim.METRICS`, and identities of functions.
+
+        Raises
+        ------
+        OptionError
+            For a function that cannot be identified by content.
+        """
+        return {
+            name: metric if isinstance(metric, str) else {"function": identity(metric, f"metric {name!r:.40}")}
+            for name, metric in self.own.items()
+        }
 
 
 def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Own:
@@ -108,26 +115,3 @@ def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Ow
             raise OptionError(f"metrics: {name!r} is given twice")
         found[name] = metric
     return found
-
-
-def _content(metric: object) -> object:
-    """A metric by what it computes, as far as it can be told: its code, not that of what it calls."""
-    if isinstance(metric, str):
-        return metric
-    if isinstance(metric, partial):
-        return ["partial", _content(metric.func), _plain(metric.args), _plain(metric.keywords)]
-    if isinstance(metric, types.MethodType) and not isinstance(metric.__self__, type):
-        return [function_content(metric), python_content(metric.__self__)]  # what it is a method of may differ
-    if isinstance(metric, types.FunctionType | types.MethodType):
-        return function_content(metric)
-    if isinstance(metric, types.BuiltinFunctionType | type):
-        return f"{metric.__module__}.{metric.__qualname__}"
-    return python_content(metric)
-
-
-def _plain(value: Any) -> object:
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return _content(value) if callable(value) else value

@@ -81,6 +81,7 @@ def test_terms_are_of_whole_columns():
 def plainly_named(run, failures):
     lowered = {key: value for key, value in run.lower().items() if key != "record"}
     document = {"rows": task_hash.ROWS, "faultsim": fs.__version__, "run": lowered, "log": "a", "failures": failures}
+    document["model"] = fs.MODEL_REVISION
     arrays = {} if run.predictor is None else run.predictor.arrays()
     more = {"predictions": task_hash.content_hash(arrays)} if arrays else {}
     return task_hash.name_of({**document, **more, "cut": (0.0, 0.25)})
@@ -101,19 +102,29 @@ class Counting(fs.Placement):
     def __init__(self):
         self.calls = 0
 
-    def choose(self, box, boxes):
+    def choose(self, job, candidates, state):
         self.calls += 1
         return 0
 
 
-def test_a_policy_in_python_is_looked_at_each_time():
+def test_a_policy_in_python_is_identified_before_it_runs(tmp_path):
+    """What it counts is no reason to make its runs again, and the caller's change of it is one."""
     texts, placement = Texts(), Counting()
     run = fs.Run(fs.Workload(submit=[0], runtime=[1], size=[1]), fs.Torus(2, 2, 2), placement=placement)
     before = texts.of(run)
-    assert texts.of(run) == before
     placement.calls = 5
-    assert texts.of(run) != before
-    assert texts.of(run) == canonical({key: value for key, value in run.lower().items() if key != "record"})
+    assert texts.of(run) == before
+    assert Texts().of(run) != before
+    assert Texts().of(run) == canonical({key: value for key, value in run.lower().items() if key != "record"})
+
+    sweep = fs.Sweep(run, {"start_delay": [float(delay) for delay in range(100)]})
+    placement.calls = 0
+    names = [task.id for task in sweep.tasks()]
+    assert sweep.run(tmp_path / "a.db", workers=2)["run"].tolist() == names
+    assert placement.calls >= 100
+    assert sweep.fill(tmp_path / "a.db").made == 100
+    placement.calls = 0
+    assert sweep.fill(tmp_path / "a.db").made == 0
 
 
 # -- work
@@ -122,7 +133,7 @@ def test_a_policy_in_python_is_looked_at_each_time():
 def test_work_of_short_runs(tmp_path, monkeypatch):
     """No metric by itself, no text of an option that is as it was, few transactions."""
     texts, transactions, asked = [0], [0], [0]
-    text, add, known = task_hash._text, Store.add, Store.known
+    text, add, known = Texts.text, Store.add, Store.known
 
     def counted(count, function):
         def counting(*args, **options):
@@ -131,7 +142,7 @@ def test_work_of_short_runs(tmp_path, monkeypatch):
 
         return counting
 
-    monkeypatch.setattr(task_hash, "_text", counted(texts, text))
+    monkeypatch.setattr(Texts, "text", counted(texts, text))
     monkeypatch.setattr(Store, "add", counted(transactions, add))
     monkeypatch.setattr(Store, "known", counted(asked, known))
     for metric in METRICS.values():

@@ -298,4 +298,4 @@ def test_what_is_no_store_is_refused(tmp_path):
     Store(tmp_path / "later.db").close()
     with contextlib.closing(sqlite3.connect(tmp_path / "later.db")) as db:
         db.execute("PRAGMA user_version = 99")
-    refused(fs.StoreError, "layout 99, this version knows layouts 1 to 2", fs.load_sweep, tmp_path / "later.db")
+    refused(fs.StoreError, "layout 99, this version knows layouts 1 to 3", fs.load_sweep, tmp_path / "later.db")

@@ -12,9 +12,9 @@ import pytest
 import faultsim as fs
 from faultsim.sweep import store as store_module
 from faultsim.sweep.merge import merge
-from faultsim.sweep.row_digests import TABLES
 from faultsim.sweep.store import Store
 from helpers.damage import flipped
+from helpers.older import older_store
 from helpers.refusals import refused
 
 FLIPS, MANY_FLIPS = 300, 10_000
@@ -33,10 +33,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def everything(path: Path) -> tuple[Any, ...]:
+def everything(path: Path, **options: Any) -> tuple[Any, ...]:
     """All that a store says."""
-    table = fs.load_sweep(path)
-    with Store(path, write=False) as opened:
+    table = fs.load_sweep(path, **options)
+    with Store(path, write=False, **options) as opened:
         said = opened.sweeps()
     return {name: table[name].tolist() for name in table}, table.axes, table.name, table.errors, table.command, said
 
@@ -120,34 +120,16 @@ def test_rows_that_are_read_are_checked_in_large_stores_too(
     refused(fs.StoreError, "of timing is not the one", Store, path, write=False, check=True)
 
 
-def before_digests(store: Path, path: Path) -> Path:
-    """As the version before wrote it."""
-    shutil.copy(store, path)
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        for table in TABLES:
-            db.execute(f"ALTER TABLE {table} DROP COLUMN digest")
-        db.execute("PRAGMA user_version = 1")
-    return path
-
-
-def test_stores_of_before_there_were_digests_open_and_get_them(store: Path, tmp_path: Path) -> None:
-    old = before_digests(store, tmp_path / "old.db")
-    expected = everything(store)
-    assert same(everything(old), expected)  # read as it is
-    with Store(old, write=False) as opened:
+def test_stores_of_before_there_were_digests_are_read_as_they_are(store: Path, tmp_path: Path) -> None:
+    old = older_store(store, tmp_path / "old.db", digests=False)
+    assert same(everything(old, allow_older_results=True), everything(store))
+    with Store(old, write=False, allow_older_results=True) as opened:
         assert not opened.digests
-    merged = tmp_path / "merged.db"
-    merge(merged, [old])
-    assert same(everything(merged)[0], expected[0])
-    assert sweep().fill(old, workers=1).made == 0  # written to
-    assert same(everything(old), expected)
-    refused(
-        fs.StoreError, "of run is not the one", fs.load_sweep, changed(old, tmp_path, "UPDATE run SET mean_wait = 1")
-    )
+    refused(fs.StoreError, "of an older version", sweep().fill, old, workers=1)
 
 
 def test_rows_of_an_old_store_that_are_none_are_told(store: Path, tmp_path: Path) -> None:
-    old = before_digests(store, tmp_path / "old.db")
+    old = older_store(store, tmp_path / "old.db", digests=False)
     for statement in (
         "UPDATE task SET axes = '[' WHERE task = 1",
         "UPDATE task SET axes = '{}' WHERE task = 1",
@@ -160,7 +142,8 @@ def test_rows_of_an_old_store_that_are_none_are_told(store: Path, tmp_path: Path
         "UPDATE sweep SET tasks = 'many'",
         "UPDATE own SET numbers = 'none'",
     ):
-        refused(fs.StoreError, "damaged", fs.load_sweep, changed(old, tmp_path, statement))
+        path = changed(old, tmp_path, statement)
+        refused(fs.StoreError, "damaged", fs.load_sweep, path, allow_older_results=True)
 
 
 @pytest.mark.parametrize("name", ["", "file::memory:", "file:a.db?mode=memory"])

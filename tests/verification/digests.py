@@ -4,11 +4,17 @@
     python tests/verification/digests.py write [FILE ...]           keep what this version gives
     python tests/verification/digests.py show FILE CASE             a case and its result in full, to compare by diff
     python tests/verification/digests.py table [FILE]               how often everything occurs in the random cases
+    python tests/verification/digests.py revision [--replace]       enter the digests that are kept in golden/revisions
 
 A file holds one kind of cases, one a line: its name (the seed of a random case), a digest of what was drawn or read,
 and digests of the jobs, of the sums (ledger, counters, metrics), of the events and of the allocations, ``-`` where
 none were recorded; or the name of the error by which a combination is refused.  Only public names are used, so that
 this runs on any version.  What is hashed is listed here: a column or metric that comes later does not count.
+
+Digests that change belong with a new model revision, `faultsim.MODEL_REVISION`.  The table golden/revisions has a line
+for each revision and file: the number of its cases, and a digest of them.  Lines are added, and none is changed; new
+cases at the end of a file belong to the same revision.  `revision` refuses digests that have changed under their
+revision; with ``--replace`` it enters them all the same, for a revision that is in no commit that others have.
 
 A case whose inputs differ is skipped and counted, so that another file, NumPy or mathematical library does not fail.
 Every random number is whole, so only the cases with WFP3 (pow) and UNICEF (log2) hang on that library.
@@ -249,6 +255,68 @@ def different_parts(expected: str, got: str) -> str:
     return ", ".join(part for part, old, new in zip(PARTS, before, after, strict=False) if old != new)
 
 
+# -- revisions
+
+
+def cases_of(path: Path) -> list[str]:
+    """The lines of the cases of a file."""
+    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
+def digest_of(lines: Iterable[str]) -> str:
+    """A digest of cases."""
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
+
+
+def revisions(folder: Path = GOLDEN) -> dict[int, dict[str, tuple[int, str]]]:
+    """Revision -> file -> number of cases, and their digest, in the order of the table."""
+    found: dict[int, dict[str, tuple[int, str]]] = {}
+    for line in cases_of(folder / "revisions"):
+        revision, file, count, digest = line.split()
+        found.setdefault(int(revision), {})[file] = int(count), digest
+    return found
+
+
+def moved(revision: int = fs.MODEL_REVISION, folder: Path = GOLDEN) -> list[str]:
+    """Why the digests that are kept are not those of this revision; empty if they are."""
+    table = revisions(folder)
+    wrong = [] if list(table) == sorted(table) else ["the revisions of the table do not ascend"]
+    if max(table) != revision:
+        wrong.append(f"MODEL_REVISION is {revision}, and the last of the table is {max(table)}")
+    entered = table.get(revision, {})
+    for path in sorted(folder.glob("*.txt")):
+        lines = cases_of(path)
+        count, digest = entered.get(path.stem, (0, ""))
+        if digest_of(lines[:count]) != digest:
+            wrong.append(f"the digests of {path.stem} are not those of revision {revision}")
+        elif count != len(lines):
+            wrong.append(f"{path.stem} has {len(lines)} cases, and {count} in the table")
+    return wrong + [f"there is no file {file}.txt" for file in entered if not (folder / f"{file}.txt").exists()]
+
+
+def enter(revision: int = fs.MODEL_REVISION, folder: Path = GOLDEN, *, replace: bool = False) -> str:
+    """Enter the digests that are kept in the table; empty, or why they are not entered."""
+    table = revisions(folder)
+    if revision < max(table):
+        return f"MODEL_REVISION is {revision}, and the table has revision {max(table)}"
+    entered = {} if replace else table.get(revision, {})
+    for path in sorted(folder.glob("*.txt")):
+        lines = cases_of(path)
+        count, digest = entered.get(path.stem, (0, digest_of([])))
+        if digest_of(lines[:count]) != digest:
+            return (
+                f"the digests of {path.stem} are not those of model revision {revision}: raise MODEL_REVISION in "
+                f"faultsim/version.py, and say on the model page and in the changelog what has changed"
+            )
+        entered = {**entered, path.stem: (len(lines), digest_of(lines))}
+    table[revision] = dict(sorted(entered.items()))
+    lines = [line for line in (folder / "revisions").read_text().splitlines() if line.startswith("#")]
+    for number, files in table.items():
+        lines += [f"{number} {file} {count} {digest}" for file, (count, digest) in files.items()]
+    (folder / "revisions").write_text("\n".join(lines) + "\n")
+    return ""
+
+
 # -- commands
 
 
@@ -280,14 +348,19 @@ def show(file: str, name: str) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["check", "write", "show", "table"])
+    parser.add_argument("command", choices=["check", "write", "show", "table", "revision"])
     parser.add_argument("files", nargs="*", help=f"{', '.join(FILES)}, or their files; for show a file and a case")
     parser.add_argument("-n", type=int, help="check the first N cases of each file only")
+    parser.add_argument("--replace", action="store_true", help="for a revision that is in no commit that others have")
     given = parser.parse_args(arguments)
     sys.path.append(str(Path(__file__).resolve().parents[1]))
     from helpers import thresholds
 
     thresholds.from_environment()
+    if given.command == "revision":
+        if why := enter(replace=given.replace):
+            print(why)
+        return 1 if why else 0
     if given.command == "show":
         show(*given.files)
         return 0
@@ -302,6 +375,8 @@ def main(arguments: list[str] | None = None) -> int:
         folder = path.parent if path.suffix else GOLDEN
         if given.command == "write":
             write(path.stem, folder)
+            if folder == GOLDEN:
+                print("\n".join(moved()))
         else:
             report = check(path.stem, given.n, folder)
             print(f"{path.stem}: {report}", flush=True)

@@ -1,5 +1,8 @@
 """What runs give is what it was, to the byte: see `digests`."""
 
+import re
+import shutil
+
 import digests
 import pytest
 
@@ -41,6 +44,61 @@ def test_no_result_that_is_kept_is_a_broken_engine():
     files = sorted(digests.GOLDEN.glob("*.txt"))
     assert [path.stem for path in files] == sorted(digests.FILES)
     assert [path.name for path in files if "EngineError" in path.read_text()] == []
+
+
+def test_digests_that_change_raise_the_model_revision():
+    """See `digests.py revision`."""
+    assert digests.moved() == []
+
+
+def copied(folder):
+    for path in digests.GOLDEN.iterdir():
+        shutil.copy(path, folder)
+    return folder
+
+
+def changed(path):
+    """Without the last digit of its first case."""
+    lines = path.read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if not line.startswith("#"))
+    path.write_text("\n".join([*lines[:at], lines[at][:-1], *lines[at + 1 :]]) + "\n")
+
+
+def test_a_changed_digest_needs_a_new_revision(tmp_path):
+    now, said = fs.MODEL_REVISION, ["the digests of pods are not those of revision"]
+    changed(copied(tmp_path) / "pods.txt")
+    assert digests.moved(folder=tmp_path) == [f"{said[0]} {now}"]
+    assert "raise MODEL_REVISION in faultsim/version.py" in digests.enter(folder=tmp_path)
+    assert digests.moved(folder=tmp_path) == [f"{said[0]} {now}"]
+    assert digests.moved(now + 1, tmp_path)[0] == f"MODEL_REVISION is {now + 1}, and the last of the table is {now}"
+    assert digests.enter(now + 1, tmp_path) == ""
+    assert digests.moved(now + 1, tmp_path) == []
+    assert digests.revisions(tmp_path)[now] == digests.revisions()[now]
+    assert f"MODEL_REVISION is {now}, and the table has revision {now + 1}" in digests.enter(folder=tmp_path)
+
+
+def test_new_cases_do_not_need_a_new_revision(tmp_path):
+    path = copied(tmp_path) / "pods.txt"
+    path.write_text(path.read_text() + "2000 123456 12345678 12345678 - -\n")
+    assert digests.moved(folder=tmp_path) == ["pods has 2001 cases, and 2000 in the table"]
+    assert digests.enter(folder=tmp_path) == ""
+    assert digests.moved(folder=tmp_path) == []
+    (tmp_path / "new.txt").write_text("# a new file\n0 123456 12345678 12345678 - -\n")
+    assert digests.moved(folder=tmp_path) == ["the digests of new are not those of revision " + str(fs.MODEL_REVISION)]
+    assert digests.enter(folder=tmp_path) == ""
+    changed(path)
+    assert digests.enter(folder=tmp_path) != ""
+    assert digests.enter(folder=tmp_path, replace=True) == ""
+    assert digests.moved(folder=tmp_path) == []
+
+
+def test_the_model_page_and_the_changelog_state_the_revision():
+    checkout = digests.GOLDEN.parents[2]
+    page = (checkout / "docs/background/model.md").read_text(encoding="utf-8")
+    table = page[page.index("(revisions)=") :]
+    stated = [int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)]
+    assert stated == list(range(1, fs.MODEL_REVISION + 1)) == list(digests.revisions())
+    assert f"model revision is {fs.MODEL_REVISION}" in (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_a_difference_is_noticed(tmp_path):
