@@ -240,6 +240,8 @@ def most_nodes(run: RunOptions) -> int:
 
 def _check_nodes(run: RunOptions) -> None:
     """Failures and predictions are of nodes that the machine has."""
+    if run.failures is not None:
+        run.failures.refuse_domains("failures")
     columns = {} if run.failures is None else {"failures": run.failures.node}
     if run.predictor is not None and "node" in (arrays := run.predictor.arrays()):
         columns["predictions"] = arrays["node"]
@@ -253,3 +255,5 @@ def _check_nodes(run: RunOptions) -> None:
                 f"{run.machine.nodes - 1:,}): {first}{', ...' if len(outside) > 5 else ''}"
                 f"{repair if what == 'failures' else ''}"
             )
+    if run.failures is not None:
+        run.failures.refuse_others(run.machine.nodes, "failures", f"failures=trace.map_nodes({run.machine.nodes})")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
+from faultsim.data.numbering import numbering
 from faultsim.errors import InputError
 from faultsim.synthetic.renewal import REPAIRS, Repairs, renewal_failures
 from faultsim.synthetic.times import Times
@@ -69,7 +70,7 @@ def domain_failures(
     >>> mttr = {"host": "4h", "cable": "1d", "switch": "1h"}
     >>> trace = fs.synthetic.domain_failures(parts, "365d", per_day=rates, mttr=mttr, rng=1)
     >>> trace
-    <FailureTrace 'domains': 460 failures, nodes 2-7212, span 31536000 s>
+    <FailureTrace 'domains': 460 failures, domains 2-7212, span 31536000 s>
     >>> trace.map_domains(parts)
     <FailureTrace 'domains': 2,417 failures, nodes 0-1023, span 31536000 s, 8 dropped>
     """
@@ -99,7 +100,8 @@ def domain_failures(
             parts.append(of_kind.map_nodes(len(domains), rows))
     if not used:
         raise InputError(f"mttr: {checks.shown(mttr)} is for nothing: all domains have a down time of their own")
-    return FailureTrace([], [], span=end).merge(*parts, name="domains")
+    # Of the parts the numbers are rows, which `map_nodes` took for nodes.
+    return FailureTrace([], [], span=end).merge(*parts, name="domains")._numbered(numbering(domains))
 
 
 def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -> dict[str, Any]:

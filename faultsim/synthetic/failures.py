@@ -111,6 +111,7 @@ def weibull_failures(
         sample_times("downtime", downtime, len(node), downs),
         coin=coins.random(len(node)),
         span=end,
+        of=n,
         name=f"Weibull({shape:g})",
     )
 

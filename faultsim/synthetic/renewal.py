@@ -131,5 +131,11 @@ def renewal_failures(
     time, node, lasting = (np.concatenate(values) for values in zip(*parts, strict=True))
     order = np.argsort(time, kind="stable")
     return FailureTrace(
-        time[order], node[order], lasting[order], coin=coins.random(len(time)), span=end, name=f"renewal ({uptimes})"
+        time[order],
+        node[order],
+        lasting[order],
+        coin=coins.random(len(time)),
+        span=end,
+        of=n,
+        name=f"renewal ({uptimes})",
     )
