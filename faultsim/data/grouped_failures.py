@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, rates
 from faultsim.data.domains import Domains
 from faultsim.data.failure_table import FailureTable
 from faultsim.data.numbering import Numbering, numbering
@@ -79,6 +79,7 @@ class GroupedFailures(FailureTable):
                 f"(0-{len(domains) - 1})"
             )
         self.refuse_days("map_domains", checks.flag("any_rate", any_rate))
+        rates.check_count("map_domains", float(domains.sizes[self.node].sum()), f"{len(self):,} failures of domains")
         which, node = domains.taken(self.node)
         own = domains.downtime[self.node]
         lasting = np.where(np.isnan(own), self.downtime, own)

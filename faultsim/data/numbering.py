@@ -52,7 +52,7 @@ class Numbering(NamedTuple):
 
     def __str__(self) -> str:
         if not self.domains:
-            return f"{self.nodes:,} nodes"
+            return f"{self.nodes:,} node{'s' * (self.nodes != 1)}"
         kinds = [f"{kind} {count:,}" for kind, count in self.domains[:_LISTED]]
         more = [f"{len(self.domains) - _LISTED:,} more kinds"] if len(self.domains) > _LISTED else []
         return f"domains of {self.nodes:,} nodes ({', '.join([*kinds, *more])})"

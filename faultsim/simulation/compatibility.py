@@ -25,7 +25,6 @@ from faultsim.policies import (
     External,
     HotSpares,
     NoCheckpoint,
-    Periodic,
     Policy,
     Static,
 )
@@ -137,19 +136,8 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     if isinstance(run.machine, Pod) and run.machine.spares > 0:
         _check_held_back(run)
     _check_nodes(run)
-    if isinstance(run.checkpointing, Periodic):
-        _check_cost(run.checkpointing)
     if isinstance(run.scheduler, External):
         _check_asked(run, run.scheduler)
-
-
-def _check_cost(policy: Periodic) -> None:
-    """A tenth of the time is left for work; where it is less than half, the result warns of it."""
-    if policy.cost > 10 * policy.interval and not policy.is_written():
-        raise OptionError(
-            f"{policy!r} takes {policy.cost:g} s for a checkpoint (cost) after each {policy.interval:g} s of work "
-            f"(interval): less than a tenth of the time is left for work; check their units, or take a longer interval"
-        )
 
 
 def _check_held_back(run: RunOptions) -> None:
