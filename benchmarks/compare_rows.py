@@ -363,7 +363,7 @@ def workflows() -> Iterator[Row]:
 
     def trace(nodes: int, end: float, mtbf: float = 0.0, downtime: float = 0.0) -> Any:
         rates = {"mtbf": mtbf or end / 4, "downtime": downtime or end / 100}
-        return fs.synthetic.exponential_failures(nodes, 2 * end, **rates, rng=2010)
+        return fs.synthetic.exponential_failures(nodes, 2 * end, **rates, any_rate=True, rng=2010)
 
     def run(flows: list[Any], nodes: int, **options: Any) -> Callable[[], Any]:
         return partial(fs.simulate_workflows, flows, fs.Resources(nodes), **options)

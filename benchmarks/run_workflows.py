@@ -28,7 +28,7 @@ def workflows(count):
 
 def failures(nodes, span, mtbf=None, downtime=None):
     mtbf, downtime = mtbf or span / 4, downtime or span / 100
-    return fs.synthetic.exponential_failures(nodes, 2 * span, mtbf=mtbf, downtime=downtime, rng=2010)
+    return fs.synthetic.exponential_failures(nodes, 2 * span, mtbf=mtbf, downtime=downtime, any_rate=True, rng=2010)
 
 
 def measured(rounds, flows, nodes, **options):

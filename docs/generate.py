@@ -21,10 +21,10 @@ OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
 
 # Methods and attributes of public classes by which policies, tables and engines talk to each other.
 INTERNAL = frozenset({
-    "CALLED", "NOUN", "OWN", "address", "arrays", "asks", "check_against", "check_columns", "check_machine",
-    "dated", "expected_runtimes", "fitting_log", "from_parts", "has_python", "inputs", "is_asked", "is_slow",
-    "is_written", "lower", "needs_failures", "options", "planned", "plans", "plans_ahead", "predictions",
-    "refuse_days", "refused", "requests", "says_where", "title", "user_data",
+    "CALLED", "NOUN", "OWN", "address", "arrays", "asks", "begins_with_nodes", "check_against", "check_columns",
+    "check_machine", "dated", "expected_runtimes", "fitting_log", "from_parts", "has_python", "inputs", "is_asked",
+    "is_slow", "is_written", "lower", "needs_failures", "options", "planned", "plans", "plans_ahead", "predictions",
+    "refuse_days", "refuse_domains", "refuse_others", "refused", "requests", "says_where", "title", "user_data",
 })  # fmt: skip
 
 # Headings of the kinds of policies, where the kind's own name is none.

@@ -180,7 +180,7 @@ def test_rng_may_be_any_of_three(rng):
 def test_what_is_no_rng(rng):
     for call in (
         lambda: fs.synthetic.nasa_like(20, rng=rng),
-        lambda: fs.synthetic.renewal_failures(2, 10, 5, 1, rng=rng),
+        lambda: fs.synthetic.renewal_failures(2, 10, 5, 1, any_rate=True, rng=rng),
         lambda: TRACE.with_count(2, rng=rng),
         lambda: fs.PredictionTrace.at_accuracy(TRACE, 1, 0, rng=rng),
     ):

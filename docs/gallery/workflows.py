@@ -10,7 +10,7 @@ import faultsim as fs
 from faultsim.plot import plot_workflow, save
 
 graphs = [fs.synthetic.random_dag(40, rng=seed).submitted(100.0 * seed) for seed in range(3)]
-failures = fs.synthetic.exponential_failures(8, 20_000.0, mtbf=1500, downtime=300, rng=1)
+failures = fs.synthetic.exponential_failures(8, 20_000.0, mtbf=1500, downtime=300, any_rate=True, rng=1)
 result = fs.simulate_workflows(
     graphs, fs.Resources(8), scheduler=fs.Flaw(), predictor=fs.Perfect(), failures=failures, record=True
 )

@@ -142,7 +142,8 @@ def _write(trace: FailureTrace, args: argparse.Namespace) -> int:
     if args.json:
         print_json({"out": path, "name": trace.name, "dropped": dict(trace.dropped), **trace.summary()})
     elif not (taken or args.quiet):
-        print(f"{path}: {len(trace):,} failures of {trace.min_nodes:,} nodes, span {trace.span:.10g} s")
+        word = trace.of.word if trace.of else "node"
+        print(f"{path}: {len(trace):,} failures of {trace.min_nodes:,} {word}s, span {trace.span:.10g} s")
     return 0
 
 

@@ -60,6 +60,9 @@ def in_own_words(message: str) -> str:
     )
     said = re.sub(_KEYWORD, _option, re.sub(_CLASS, _word, said)).replace("--migration None", "no --migration")
     said = re.sub(r"\bspares='dynamic'", "spares=dynamic", said)
+    said = re.sub(
+        r"\b(mtbf|repair|interval|cost)='([\w.+-]+)'", r"\1=\2", said.replace("any_rate=True", "any_rate=true")
+    )
     return re.sub(rf"^({'|'.join(_OPTIONS)}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", said)
 
 
@@ -72,11 +75,42 @@ def in_words_of_plans(message: str) -> str:
     'give --availability, or --mtbf and --repair, or --failures'
     >>> in_words_of_plans("plan: are the times in days? any_rate=True takes them as they are")
     'are the times in days? --any-rate takes them as they are'
+    >>> in_words_of_plans("plan: mtbf=100 is 100 s; are these hours? write mtbf='100h', or any_rate=True")
+    '--mtbf 100 is 100 s; are these hours? write --mtbf 100h, or --any-rate'
     """
     said = in_own_words(message.removeprefix("plan: "))
     names = "availability|mtbf|repair|simulate|any_rate|interval|cost|restart_cost|runtime"
-    own = rf"(?<![\w./'\"-])({names})=(?:True\b|(?![\w.-]))"
+    said = re.sub(
+        rf"(?<![\w./'\"-])({names})=('[^']+'|[\d.][\w.+-]*\w|\d)",
+        lambda found: "--{} {}".format(found[1].replace("_", "-"), found[2].strip("'")),
+        said,
+    )
+    own = rf"(?<![\w./'\"-])({names})=(?:[Tt]rue\b|(?![\w.-]))"
     return re.sub(own, lambda found: f"--{found[1].replace('_', '-')}", said)
+
+
+def in_words_of_traces(message: str, *, dashes: bool) -> str:
+    """The message of a function of `faultsim.synthetic` as a user of its options would write it.
+
+    Parameters
+    ----------
+    message : str
+        What it says.
+    dashes : bool
+        Whether options are arguments, ``--mtbf 20h``, or words of ``--failures``, ``mtbf=20h``.
+
+    Examples
+    --------
+    >>> said = "renewal_failures: mtbf=20 is 20 s; are these hours? write mtbf='20h', or any_rate=True"
+    >>> in_words_of_traces(said, dashes=True)
+    '--mtbf 20 is 20 s; are these hours? write --mtbf 20h, or --any-rate'
+    >>> in_words_of_traces(said, dashes=False)
+    'mtbf=20 is 20 s; are these hours? write mtbf=20h, or any-rate'
+    """
+    said = re.sub(r"^\w+_failures: ", "", message)
+    said = re.sub(r"\bany_rate=True\b", "--any-rate" if dashes else "any-rate", said)
+    form = r"--\1 \2" if dashes else r"\1=\2"
+    return re.sub(r"\b(mtbf|mttr|downtime|scale|span)='?([\w.+-]*\w)'?", form, said)
 
 
 def in_words_of_files(message: str) -> str:
@@ -93,5 +127,6 @@ def in_words_of_files(message: str) -> str:
     if cell:
         return cell[0] + in_words_of_files(message[cell.end() :])
     said = re.sub(r"Cluster\([\d,]+, shape=\(x, y, z\)\)", 'machine = "cluster:XxYxZ"', message)
+    said = said.replace("any_rate=True", "any_rate = true")
     said = re.sub(r"(\w+)=None\b", r"no \1", re.sub(_CLASS, _word, said))
     return re.sub(_VALUE, _entry, said)

@@ -58,12 +58,24 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def duration_once_in_days(text: str) -> float:
+def duration_as_given(text: str) -> float | str:
+    """The same with its unit, if it has one: the check of rates is stricter without.
+
+    Examples
+    --------
+    >>> duration_as_given("90"), duration_as_given("2h")
+    (90.0, '2h')
+    """
+    found = duration(text)
+    return found if seconds(text) is None else text
+
+
+def duration_once_in_days(text: str) -> float | str:
     """The same of an argument that was in days before, and so must have a unit."""
     try:
         days = parsed(text, float)
     except ValueError:
-        return duration(text)
+        return duration_as_given(text)
     raise argparse.ArgumentTypeError(f"{text} was in days before: write {days:g}d, or {days:g}s")
 
 

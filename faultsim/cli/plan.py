@@ -18,7 +18,7 @@ from typing import Any
 import faultsim as fs
 from faultsim.checks import parsed
 from faultsim.cli.output import print_json
-from faultsim.cli.parser import Parser, duration, seed
+from faultsim.cli.parser import Parser, duration, duration_as_given, seed
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import TraceSource
@@ -43,15 +43,17 @@ def _add_arguments(parser: Parser) -> None:
     failing.add_argument(
         "--availability", type=float, metavar="A", help="share of the time that a host is up (default 0.999)"
     )
-    failing.add_argument("--mtbf", type=duration, metavar="T", help="mean time up of a host, as in 100d")
-    failing.add_argument("--repair", type=duration, metavar="T", help="mean time down of a host, as in 4h")
+    failing.add_argument("--mtbf", type=duration_as_given, metavar="T", help="mean time up of a host, as in 100d")
+    failing.add_argument("--repair", type=duration_as_given, metavar="T", help="mean time down of a host, as in 4h")
     failing.add_argument("--failures", metavar="F", help="a trace of the pod's hosts, as in 'run'")
     failing.add_argument(
         "--map-failures", choices=MAPPINGS, help="failures of hosts that the pod does not have (default: an error)"
     )
     failing.add_argument("--span", type=duration, metavar="T", help="of synthetic failures (default 365d)")
     failing.add_argument(
-        "--any-rate", action="store_true", help="take a trace as it is whose hosts fail more than once an hour"
+        "--any-rate",
+        action="store_true",
+        help="accept hosts that fail far too often, or are down for most of the time, as after a mistake in units",
     )
     job = parser.add_argument_group("training time")
     job.add_argument(
@@ -123,8 +125,6 @@ def _check(args: argparse.Namespace) -> None:
         for option in ("map_failures", "span"):
             if getattr(args, option) is not None:
                 raise OptionError(f"--{option.replace('_', '-')} is for --failures")
-        if args.any_rate:
-            raise OptionError("--any-rate is for --failures")
     if args.table is not None and not args.csv:
         raise OptionError("--table is for --csv FILE")
     if args.theme is not None and not args.plot:

@@ -11,6 +11,7 @@ from faultsim.cli.traces import (
     made_up,
     read_trace,
 )
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 
@@ -48,19 +49,30 @@ def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str
     parser.explained_by = "faultsim failures summary"
     add_format_arguments(parser)
     trace = read_trace(path, parser.parse_args([*(["--format", kind] if kind else []), *options]))
+    where = "standard input" if path == "-" else path
+    _refuse_domains(trace, where)
     if mapping == "drop":
         trace = trace.drop_outside(nodes)
     elif mapping is not None:
         trace = trace.map_nodes(nodes, mapping, rng=seed)
-    where = "standard input" if path == "-" else path
     if (outside := int((trace.node >= nodes).sum())) > 0:
         raise InputError(
             f"{where}: {outside:,} of {len(trace):,} failures are of nodes that the machine of {nodes:,} nodes does "
             f"not have, up to node {trace.node.max()}; say how to map them: --map-failures {'|'.join(MAPPINGS)}"
         )
+    trace.refuse_others(nodes, where, f"say how to map it: --map-failures {'|'.join(MAPPINGS)}")
     left_out = sum(trace.dropped.values())
     counted = f"{len(trace):,} failures" + (f"; {left_out:,} records left out" if left_out else "")
     return TraceSource(trace, f"{where} ({counted})", False)
+
+
+def _refuse_domains(trace: FailureTrace, where: str) -> None:
+    """A file of failures of domains, whose members are in none."""
+    if trace.of is not None and trace.of.domains:
+        raise InputError(
+            f"{where}: the trace is of {trace.of}: its numbers are rows of Domains, not nodes, so that --map-failures "
+            f"does not help; map it in Python: read_failures(FILE).map_domains(domains).write_csv(OTHER)"
+        )
 
 
 def _arguments(words: list[str]) -> list[str]:

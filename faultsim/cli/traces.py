@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import faultsim as fs
 from faultsim.cli.file_words import moment
-from faultsim.cli.parser import duration, duration_once_in_days, hint
+from faultsim.cli.own_words import in_words_of_traces
+from faultsim.cli.parser import duration, duration_as_given, duration_once_in_days, hint
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.readers.table import detect, readers_of
@@ -34,6 +35,7 @@ _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "mttr": (3600.0, ("renewal",)),
     "uptimes": ("exponential", ("renewal",)),
     "repairs": ("exponential", ("renewal",)),
+    "any_rate": (False, ("weibull", "exponential", "renewal")),
 }
 
 
@@ -101,14 +103,16 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of synthetic traces, besides nodes, span and seed."""
     group = parser.add_argument_group("weibull")
     group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
-    group.add_argument("--scale", type=duration, metavar="S", help="of the gaps, in seconds (default 18000)")
+    group.add_argument("--scale", type=duration_as_given, metavar="S", help="of the gaps, in seconds (default 18000)")
     group.add_argument("--window", type=int, metavar="W", help="gaps in ordered runs of W (default 2: as drawn)")
     group.add_argument("--zipf", type=float, metavar="A", help="the node of rank k fails as k**-A (default 0.01)")
     group.add_argument("--burst", type=float, metavar="M", help="mean number of nodes that fail together")
     group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
     group = parser.add_argument_group("weibull and exponential")
     group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
-    group.add_argument("--downtime", type=duration, metavar="S", help="seconds that a node is down (default 120)")
+    group.add_argument(
+        "--downtime", type=duration_as_given, metavar="S", help="seconds that a node is down (default 120)"
+    )
     group = parser.add_argument_group("exponential and renewal")
     group.add_argument(
         "--mtbf",
@@ -117,9 +121,16 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
         help="mean time between failures of a node, with its unit (default 56d)",
     )
     group = parser.add_argument_group("renewal")
-    group.add_argument("--mttr", type=duration, metavar="S", help="mean down time in seconds (default 3600)")
+    group.add_argument("--mttr", type=duration_as_given, metavar="S", help="mean down time in seconds (default 3600)")
     group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
     group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
+    group = parser.add_argument_group("all of them")
+    group.add_argument(
+        "--any-rate",
+        action="store_true",
+        default=None,
+        help="accept nodes that fail far too often, or are down for most of the time, as after a mistake in units",
+    )
 
 
 def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
@@ -132,8 +143,15 @@ def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
         if getattr(args, name) is None:
             setattr(args, name, default)
         elif word not in kinds:
-            raise OptionError(f"--{name} is for {' and '.join(kinds)}, not for {word}")
-    common = {"nodes": args.nodes, "span": args.span, "rng": args.seed}
+            raise OptionError(f"--{name.replace('_', '-')} is for {' and '.join(kinds)}, not for {word}")
+    try:
+        return _drawn(word, args)
+    except OptionError as error:
+        raise OptionError(in_words_of_traces(str(error), dashes=argument == "KIND")) from None
+
+
+def _drawn(word: str, args: argparse.Namespace) -> FailureTrace:
+    common = {"nodes": args.nodes, "span": args.span, "any_rate": args.any_rate, "rng": args.seed}
     if word == "weibull":
         return fs.synthetic.weibull_failures(
             **common,

@@ -236,6 +236,23 @@ class DomainTable(ReadOnly):
         within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
         return which, self._members[self._offsets[rows][which] + within]
 
+    def begins_with_nodes(self, count: int) -> bool:
+        """Whether so many rows, the first ones, are the nodes themselves: row k has node k alone.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> hosts, racks = fs.Domains.hosts(64), fs.Domains.blocks(64, 16)
+        >>> fs.Domains.join([hosts, racks]).begins_with_nodes(64), racks.begins_with_nodes(4)
+        (True, False)
+        """
+        numbers = np.arange(count)
+        return (
+            count <= len(self)
+            and bool(np.array_equal(self._offsets[: count + 1], np.arange(count + 1)))
+            and bool(np.array_equal(self._members[:count], numbers))
+        )
+
     def __len__(self) -> int:
         return len(self._names)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
+from faultsim.data.numbering import Numbering, numbering
 from faultsim.data.slowdowns import SlowOutage
 from faultsim.data.table import Table
 from faultsim.errors import InputError, NotAvailableError
@@ -76,7 +77,7 @@ class FailureTable(Table):
     The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds the methods.
     """
 
-    __slots__ = ("_slow", "_span")
+    __slots__ = ("_of", "_slow", "_span")
     CALLED: ClassVar[str] = "FailureTrace"
     NOUN: ClassVar[str] = "failure trace"
     SORTED_BY: ClassVar[str] = "time"
@@ -84,6 +85,7 @@ class FailureTable(Table):
 
     _span: float
     _slow: tuple[SlowOutage, ...]
+    _of: Numbering | None
 
     @renames.arguments("FailureTrace")
     def __init__(
@@ -94,6 +96,7 @@ class FailureTable(Table):
         *,
         coin: ArrayLike | None = None,
         span: checks.Duration | None = None,
+        of: Any = None,
         name: str = "",
         dropped: Mapping[str, int] | None = None,
     ) -> None:
@@ -116,7 +119,11 @@ class FailureTable(Table):
         if coin is None:
             columns["coin"] = read_only(default_coins(n))
         checked = _checked_span(span, columns["time"])
-        self._fill(columns=columns, span=checked, name=str(name), dropped=dict(dropped or {}), slow=())
+        meaning = _checked_numbers(numbering(of), columns["node"])
+        self._fill(columns=columns, span=checked, of=meaning, name=str(name), dropped=dict(dropped or {}), slow=())
+
+    def _fill(self, **parts: Any) -> Self:
+        return super()._fill(**{"of": None, **parts})
 
     def _made(
         self,
@@ -131,14 +138,22 @@ class FailureTable(Table):
         return object.__new__(type(self))._fill(
             columns=kept,
             span=self._span if span is None else span,
+            of=self._of,
             name=self._name if name is None else name,
             dropped=dict(self._dropped if dropped is None else dropped),
             slow=self._slow if slow is None else tuple(sorted(slow, key=lambda outage: outage.time)),
         )
 
+    def _numbered(self, of: Numbering | None) -> Self:
+        """The same trace, whose node numbers have this meaning."""
+        if of == self._of:
+            return self
+        parts = {name: getattr(self, f"_{name}") for name in ("columns", "span", "name", "dropped", "slow")}
+        return object.__new__(type(self))._fill(**parts, of=of)
+
     def __reduce__(self) -> tuple[Any, ...]:
         restore, (kind, parts) = super().__reduce__()
-        return restore, (kind, {**parts, "slow": self._slow})
+        return restore, (kind, {**parts, "slow": self._slow, "of": self._of})
 
     def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
@@ -177,6 +192,25 @@ class FailureTable(Table):
         return self._span
 
     @property
+    def of(self) -> Numbering | None:
+        """The meaning of the numbers in `node`: nodes of a machine, or rows of `Domains`; None if it is unknown.
+
+        Synthetic failures have a meaning, as has a trace that was given `of`, or that `map_nodes`, `drop_outside` or
+        `map_domains` made.  Every method keeps it, as do copies, pickles and the files of `write_csv`.  A trace of
+        another machine, or of domains, is refused where failures of nodes are expected (model.md#numbers).  The
+        comparison of traces and `digest` ignore it.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> racks = fs.Domains.blocks(64, 16, kind="rack")
+        >>> trace = fs.FailureTrace([60], [3], 600, of=racks)
+        >>> print(trace.of, "->", trace.map_domains(racks).of)
+        domains of 64 nodes (rack 4) -> 64 nodes
+        """
+        return self._of
+
+    @property
     def slowdowns(self) -> tuple[SlowOutage, ...]:
         """The outages that slow jobs down, by time: those of domains whose effect is a `Slowdown`.
 
@@ -208,7 +242,8 @@ class FailureTable(Table):
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         failures = "1 failure" if len(self) == 1 else f"{len(self):,} failures"
-        nodes = f", nodes {self.node.min()}-{self.node.max()}" if len(self) else ""
+        word = self._of.word if self._of else "node"
+        nodes = f", {word}s {self.node.min()}-{self.node.max()}" if len(self) else ""
         dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
         slow = f", {len(self._slow):,} slowdown{'s' * (len(self._slow) > 1)}" if self._slow else ""
         return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{slow}{dropped}>"
@@ -224,6 +259,13 @@ def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:
         row = int(np.argmax(high))
         raise InputError(f"coin, row {row}: {coins[row].item()!r} is not below 1; expected 0 <= coin < 1")
     return coins
+
+
+def _checked_numbers(of: Numbering | None, node: NDArray[np.int32]) -> Numbering | None:
+    if of is not None and len(node) and int(node.max()) >= of.size:
+        row = int(np.argmax(node >= of.size))
+        raise InputError(f"node, row {row}: {node[row]} is not below {of.size}; the trace is of={of}")
+    return of
 
 
 def _checked_span(span: checks.Duration | None, time: NDArray[np.float64]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from faultsim.data.failure_summary import FailureSummary, merged_outages, summar
 from faultsim.data.failure_table import priorities
 from faultsim.data.grouped_failures import GroupedFailures
 from faultsim.data.job_table import JobTable
+from faultsim.data.numbering import Numbering, common_numbering
 from faultsim.data.table import together
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
@@ -49,6 +50,9 @@ class FailureTrace(GroupedFailures):
         coins come from a fixed stream that depends only on `n`.
     span : float, optional
         The time that the trace covers, in seconds; by default up to the last failure.
+    of : int, machine or Domains, optional
+        The meaning of the numbers in `node`: nodes of this machine, or of a machine with so many nodes; or rows of
+        these domains.  By default it is unknown, and only numbers beyond the machine of a run are refused.
     name : str
         Name for output and figures.
     dropped : mapping of str to int, optional
@@ -59,12 +63,14 @@ class FailureTrace(GroupedFailures):
     time, downtime, coin : numpy.ndarray of float64
     node : numpy.ndarray of int32
     span : float
+    of : Numbering or None
 
     Raises
     ------
     InputError
         Columns of different lengths; NaN, infinite or negative times or down times; a node that is negative or not
-        whole; a coin outside [0, 1); a span before the last failure.  The message names column, row (from 0) and value.
+        whole, or that `of` does not have; a coin outside [0, 1); a span before the last failure.  The message names
+        column, row (from 0) and value.
 
     Notes
     -----
@@ -283,7 +289,8 @@ class FailureTrace(GroupedFailures):
 
         Notes
         -----
-        If several old nodes become one, their outages may overlap (see `merge_overlaps`).
+        If several old nodes become one, their outages may overlap (see `merge_overlaps`).  `map_domains`, or an array,
+        maps numbers of domains.
 
         Examples
         --------
@@ -298,12 +305,13 @@ class FailureTrace(GroupedFailures):
         if self._slow:
             raise InputError("map_nodes: the trace has slowdowns of another machine: use it before map_domains")
         if isinstance(how, str):
+            self.refuse_domains("map_nodes")
             if checks.choice("way to map nodes", how, ("modulo", "permute")) == "modulo":
-                return self._made({**self._columns, "node": self.node % nodes})
+                return self._made({**self._columns, "node": self.node % nodes})._numbered(Numbering(nodes))
             if rng is None:
                 raise OptionError("map_nodes: 'permute' needs rng=, a seed or a generator of NumPy")
             shuffled = checks.generator(rng).permutation(max(nodes, self.min_nodes)) % nodes
-            return self._made({**self._columns, "node": shuffled[self.node]})
+            return self._made({**self._columns, "node": shuffled[self.node]})._numbered(Numbering(nodes))
         table = np.asarray(how)
         if table.ndim != 1 or table.dtype.kind not in "iu":
             raise OptionError(f"map_nodes: expected 'modulo', 'permute' or an array of whole numbers, got {how!r}")
@@ -315,7 +323,8 @@ class FailureTrace(GroupedFailures):
                 f"map_nodes: node {old} becomes {table[old]}; expected 0-{nodes - 1}, or -1 to leave it out"
             )
         new = table[self.node]
-        return self._made({**self._columns, "node": new})._without(new < 0, "node not mapped")
+        mapped = self._made({**self._columns, "node": new})._without(new < 0, "node not mapped")
+        return mapped._numbered(Numbering(nodes))
 
     def drop_outside(self, nodes: int) -> FailureTrace:
         """Leave out the failures of nodes that a machine of `nodes` nodes does not have, counted in `dropped`.
@@ -328,10 +337,14 @@ class FailureTrace(GroupedFailures):
         (1, {'node outside the machine': 1})
         """
         limit = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
-        return self._without(self.node >= limit, _OUTSIDE)
+        self.refuse_domains("drop_outside")
+        return self._without(self.node >= limit, _OUTSIDE)._numbered(Numbering(limit))
 
-    def check_against(self, nodes: int) -> None:
-        """Raise `InputError` for the first failure of a node that a machine of `nodes` nodes does not have.
+    def check_against(self, nodes: int, what: str = "failures") -> None:
+        """Raise `InputError` unless the failures can be of nodes of a machine of `nodes` nodes.
+
+        Refused are numbers of domains, a trace of another machine, and else the first failure of a node that the
+        machine does not have.
 
         Examples
         --------
@@ -342,13 +355,26 @@ class FailureTrace(GroupedFailures):
         faultsim.errors.InputError: failures: node, row 1: 200 is outside the machine of 128 nodes (1 of 2 failures);
         map_nodes(128) or drop_outside(128) first
         """
+        self.refuse_domains(what)
         outside = self.node >= nodes
+        remedy = f"map_nodes({nodes}) or drop_outside({nodes}) first"
         if outside.any():
             row = int(np.argmax(outside))
             raise InputError(
-                f"failures: node, row {row}: {self.node[row]} is outside the machine of {nodes} nodes "
-                f"({int(outside.sum())} of {len(self)} failures); map_nodes({nodes}) or drop_outside({nodes}) first"
+                f"{what}: node, row {row}: {self.node[row]} is outside the machine of {nodes} nodes "
+                f"({int(outside.sum())} of {len(self)} failures); {remedy}"
             )
+        self.refuse_others(nodes, what, remedy)
+
+    def refuse_others(self, nodes: int, what: str, remedy: str) -> None:
+        """Raise `InputError` for a trace of a machine with another number of nodes."""
+        if self._of is None or self._of.domains or self._of.nodes == nodes:
+            return
+        fewer = f": its nodes {self._of.nodes}-{nodes - 1} would never fail" if self._of.nodes < nodes else ""
+        raise InputError(
+            f"{what}: the trace is of {self._of}, and the machine has {nodes:,}{fewer}; {remedy}, or "
+            f"map_domains(domains) where each number stands for several nodes"
+        )
 
     def _without(self, which: NDArray[np.bool_], reason: str) -> FailureTrace:
         if not (count := int(which.sum())):
@@ -371,9 +397,11 @@ class FailureTrace(GroupedFailures):
         <FailureTrace: 3 failures, nodes 0-1, span 90 s>
         """
         traces = _traces("merge", [self, *others])
+        of = common_numbering("merge", traces)
         joined = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in self._columns}
         slow = [outage for trace in traces for outage in trace.slowdowns]
-        return self._sorted(joined, **together(traces, name), span=max(trace.span for trace in traces), slow=slow)
+        span = max(trace.span for trace in traces)
+        return self._sorted(joined, **together(traces, name), span=span, slow=slow)._numbered(of)
 
     @classmethod
     def concat(cls, traces: Iterable[FailureTrace], *, name: str = "") -> FailureTrace:
@@ -391,6 +419,7 @@ class FailureTrace(GroupedFailures):
         parts = _traces("concat", list(traces))
         if not parts:
             raise InputError("concat: no trace given; expected at least one")
+        of = common_numbering("concat", parts)
         begin = np.concatenate([[0.0], np.cumsum([trace.span for trace in parts])])
         joined = {key: np.concatenate([trace.columns[key] for trace in parts]) for key in parts[0].columns}
         joined["time"] = np.concatenate([trace.time + t for trace, t in zip(parts, begin[:-1], strict=True)])
@@ -399,7 +428,7 @@ class FailureTrace(GroupedFailures):
             for trace, t in zip(parts, begin[:-1], strict=True)
             for outage in trace.slowdowns
         ]
-        return parts[0]._sorted(joined, **together(parts, name), span=float(begin[-1]), slow=slow)
+        return parts[0]._sorted(joined, **together(parts, name), span=float(begin[-1]), slow=slow)._numbered(of)
 
     def merge_overlaps(self) -> FailureTrace:
         """Merge overlapping outages of a node into one, from the first failure to the last repair.
@@ -430,7 +459,8 @@ class FailureTrace(GroupedFailures):
         Parameters
         ----------
         nodes : int, optional
-            Nodes of the machine; by default as many as the node numbers require.
+            Nodes of the machine; by default those that the trace is of (`of`), else as many as the numbers require.
+            Of a trace of domains the summary is of domains, and this is left out.
         burst_gap : float
             Failures at most this many seconds apart belong to one burst; 0: only those at the same instant.
 
@@ -447,9 +477,10 @@ class FailureTrace(GroupedFailures):
         >>> summary["per_day"], summary["availability"]
         (2.0, 0.99)
         """
-        machine = self.min_nodes if nodes is None else checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+        of_trace = self.min_nodes if self._of is None else self._of.size
+        machine = of_trace if nodes is None else checks.whole("nodes", nodes, low=1, high=MAX_NODES)
         if nodes is not None:
-            self.check_against(machine)
+            self.check_against(machine, "summary")
         gap = checks.number("burst_gap", burst_gap, low=0.0, unit="s")
         return summarize(
             self._columns, span=self._span, nodes=machine, burst_gap=gap, name=self._name, dropped=self._dropped
@@ -474,12 +505,16 @@ class FailureTrace(GroupedFailures):
         """
         name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
         slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
-        head = f"{CSV_MARK}\n# span: {shortest(np.array([self._span]))[0]}\n{name}{slow}{','.join(self._columns)}\n"
+        numbers = f"# numbers: {self._of.as_text()}\n" if self._of else ""
+        span = f"# span: {shortest(np.array([self._span]))[0]}\n"
+        head = f"{CSV_MARK}\n{span}{name}{numbers}{slow}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))
         write_text(path, head + "".join(row + "\n" for row in rows))
 
     @classmethod
-    def from_pandas(cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, name: str = "") -> FailureTrace:
+    def from_pandas(
+        cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, of: Any = None, name: str = ""
+    ) -> FailureTrace:
         """A trace from a pandas frame with columns time and node, optionally downtime and coin.
 
         Parameters
@@ -488,6 +523,8 @@ class FailureTrace(GroupedFailures):
             Rows in any order.  Columns with other names are ignored.
         span : float, optional
             The time that the trace covers, in seconds; by default up to the last failure.
+        of : int, machine or Domains, optional
+            The meaning of the node numbers, as for `FailureTrace`; a frame does not carry it.
         name : str
             Name for output and figures.
 
@@ -513,7 +550,7 @@ class FailureTrace(GroupedFailures):
                 if key in ("time", "node"):
                     raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
         given = {key: frame[key].to_numpy() for key in by_name(FAILURES) if key in there}
-        return cls(**given, span=span, name=name)
+        return cls(**given, span=span, of=of, name=name)
 
 
 def _seed(rng: checks.Random) -> int:

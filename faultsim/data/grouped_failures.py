@@ -9,9 +9,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, rates
 from faultsim.data.domains import Domains
 from faultsim.data.failure_table import FailureTable
+from faultsim.data.numbering import Numbering, numbering
 from faultsim.data.slowdowns import SlowOutage
 from faultsim.errors import InputError
 
@@ -47,7 +48,8 @@ class GroupedFailures(FailureTable):
         Raises
         ------
         InputError
-            A failure of a row that `domains` does not have; a trace that looks as though it was in days.
+            A failure of a row that `domains` does not have; a trace of other domains, or of nodes that are not the
+            first rows of `domains`; one that looks as though it was in days.
 
         Notes
         -----
@@ -67,6 +69,7 @@ class GroupedFailures(FailureTable):
         """
         if not isinstance(domains, Domains):
             raise InputError(f"map_domains: expected Domains, got {checks.shown(domains)}")
+        self._refuse_other_rows(domains)
         if len(self) and not len(domains):
             raise InputError("map_domains: there are no domains, and so none that could fail")
         if len(self) and int(self.node.max()) >= len(domains):
@@ -76,6 +79,7 @@ class GroupedFailures(FailureTable):
                 f"(0-{len(domains) - 1})"
             )
         self.refuse_days("map_domains", checks.flag("any_rate", any_rate))
+        rates.check_count("map_domains", float(domains.sizes[self.node].sum()), f"{len(self):,} failures of domains")
         which, node = domains.taken(self.node)
         own = domains.downtime[self.node]
         lasting = np.where(np.isnan(own), self.downtime, own)
@@ -95,7 +99,34 @@ class GroupedFailures(FailureTable):
             {key: column[which] for key, column in columns.items()} | {"node": node},
             dropped=dropped,
             slow=(*self._slow, *outages),
-        )
+        )._numbered(Numbering(domains.nodes))
+
+    def _refuse_other_rows(self, domains: Domains) -> None:
+        """Raise `InputError` if numbers of the trace are known to be no rows of these domains."""
+        of = self._of
+        if of is None:
+            return
+        if of.domains:
+            if of != (wanted := numbering(domains)):
+                raise InputError(
+                    f"map_domains: the trace is of {of}, and these are other {wanted}, by their number or names: give "
+                    f"those that it was made for"
+                )
+            return
+        if of.size not in (0, len(domains)) and not domains.begins_with_nodes(of.size):
+            raise InputError(
+                f"map_domains: the trace is of {of}, and these {len(domains):,} domains of {domains.nodes:,} nodes do "
+                f"not begin with them: give a trace of domains, as domain_failures or FailureTrace(..., of=domains) "
+                f"makes it"
+            )
+
+    def refuse_domains(self, what: str) -> None:
+        """Raise `InputError` if the numbers of the trace are those of domains, where nodes are meant."""
+        if self._of is not None and self._of.domains:
+            raise InputError(
+                f"{what}: the trace is of {self._of}: its numbers are rows of Domains, not nodes; "
+                f"trace.map_domains(domains) first, with the domains that it was made for"
+            )
 
     def exclude_lemons(
         self,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faultsim import checks
+from faultsim import checks, rates
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
@@ -38,8 +38,13 @@ def share(what: str, value: object, example: float) -> float:
     return number
 
 
-def given_hosts(availability: object, mtbf: object, repair: object) -> Hosts:
+def given_hosts(availability: object, mtbf: object, repair: object, any_rate: bool = False) -> Hosts:
     """Of availability = mtbf / (mtbf + repair): from any two, or the availability alone.
+
+    Raises
+    ------
+    OptionError
+        For one or three of them; for values that are taken for a mistake in units, unless any rate will do.
 
     Examples
     --------
@@ -49,18 +54,25 @@ def given_hosts(availability: object, mtbf: object, repair: object) -> Hosts:
     356400.0
     """
     nan = float("nan")
-    up = nan if mtbf is None else checks.number("mtbf", mtbf, above=0.0, unit="seconds")
+    up = nan if mtbf is None else rates.mean_time("plan", mtbf, any_rate, of="host")
     down = nan if repair is None else checks.number("repair", repair, above=0.0, unit="seconds")
     if availability is None:
         if mtbf is None or repair is None:
             raise OptionError("plan: give availability=, or mtbf= and repair=, or failures=")
+        rates.check_repair("plan", ("repair", repair, down), ("mtbf", mtbf, up), any_rate, of="host")
         return Hosts(share("availability, mtbf / (mtbf + repair),", up / (up + down), 0.999), up, down)
     if mtbf is not None and repair is not None:
         raise OptionError("plan: availability follows from mtbf= and repair=: give two of the three")
     a = share("availability", availability, 0.999)
+    rates.check_up("plan", a, any_rate)
     if mtbf is not None:
         return Hosts(a, up, up * (1.0 - a) / a)
-    return Hosts(a, nan, nan) if repair is None else Hosts(a, round(down * a / (1.0 - a), 6), down)
+    if repair is None:
+        return Hosts(a, nan, nan)
+    between = round(down * a / (1.0 - a), 6)
+    per_day = 86_400.0 / between if between else float("inf")
+    rates.check_rate(f"plan: with availability={a:.6g}", "repair", repair, down, per_day, any_rate, of="host")
+    return Hosts(a, between, down)
 
 
 def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:

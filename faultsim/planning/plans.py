@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks
+from faultsim import checks, rates
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
@@ -189,7 +189,9 @@ def plan(
     failures : FailureTrace, optional
         Failures of the hosts of this pod, instead: what was up is counted over its span.
     any_rate : bool, default False
-        Take a trace as it is whose hosts fail more than once an hour each; otherwise it is taken for one in days.
+        Accept what otherwise is taken for a mistake in units: hosts that fail more than once a day (once an hour if
+        `mtbf` was given with its unit, or in a trace), or that are down for most of the time; a restart that takes
+        longer than `mtbf`; a checkpoint of more than ten times the interval.
     probabilities : sequence of float
         Of what is promised.
     checkpointing : policies or text, optional
@@ -225,7 +227,8 @@ def plan(
     ------
     OptionError
         A machine that is no pod, or a pod with ``aligned=False``; shapes that it does not have, or more slices than fit
-        into it; an availability or probability that is not between 0 and 1; too much or too little about failures; what
+        into it; an availability or probability that is not between 0 and 1; times that are taken for a mistake in
+        units; too much or too little about failures; what
         is for a table that there is not, or for other rules than those of `checkpointing`.
     InputError
         A trace of other hosts, without a span, or in days.
@@ -252,14 +255,13 @@ def plan(
     )
     any_rate, draw = checks.flag("any_rate", any_rate), checks.flag("simulate", simulate)
     if failures is None:
-        if any_rate:
-            raise OptionError("plan: any_rate= is for failures=")
-        trace, hosts = None, given_hosts(availability, mtbf, repair)
+        trace, hosts = None, given_hosts(availability, mtbf, repair, any_rate)
     else:
         if any(each is not None for each in (availability, mtbf, repair)):
             raise OptionError("plan: failures= says when hosts are up: give no availability=, mtbf= or repair=")
         trace = checked_trace(failures, machine, any_rate)
         hosts = recorded_hosts(trace, machine.nodes)
+    _judge(job, hosts, {"cost": cost, "interval": interval, "restart_cost": restart_cost, "mtbf": mtbf}, any_rate)
     check_room(machine, wanted if at_once else [])
     for each in wanted:
         check_room(machine, [each])
@@ -286,6 +288,19 @@ def plan(
         spares_table(machine, wanted, at_once, hosts, chances, trace, of_states),
         ettr,
     )
+
+
+def _judge(job: Training, hosts: Hosts, given: dict[str, Any], any_rate: bool) -> None:
+    """Check the times of checkpoints and restarts as far as they were given."""
+
+    def named(name: str, seconds: float) -> tuple[str, Any, float]:
+        return name, given[name], seconds
+
+    if given["cost"] is not None or given["interval"] is not None:
+        rates.check_saving("plan", named("cost", job.cost), named("interval", job.interval), any_rate)
+    if given["restart_cost"] is not None and hosts.mtbf < job.restart_cost:
+        restart, between = named("restart_cost", job.restart_cost), named("mtbf", hosts.mtbf)
+        rates.check_repair("plan", restart, between, any_rate, of="host")
 
 
 def rewired(pod: Pod, wiring: str) -> Pod:

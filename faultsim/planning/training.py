@@ -62,6 +62,7 @@ def usual_rules(job: Training, mtbf: float) -> dict[str, Checkpointing]:
     ['none', 'periodic', 'young', 'daly', 'max_availability']
     """
     known = {"interval": job.interval, "cost": job.cost, "mtbf": min(mtbf, _NEVER), "repair": job.restart_cost}
+    known |= {"any_rate": True}  # the caller's values were checked, and those that follow from them need no check
     kinds: dict[str, Any] = {row.name: row.cls for row in POLICIES if row.kind == "checkpointing"}
     return {
         name: rule(**{field.name: known[field.name] for field in fields(rule)})
@@ -103,7 +104,9 @@ def ratio(of: Slice, hosts: Hosts, rule: Checkpointing, job: Training) -> Ratio:
         "cost": getattr(rule, "cost", 0.0) if saves else 0.0,
         "restart_cost": job.restart_cost,
     }
-    found = [expected_ettr(of.hosts, hosts.mtbf, **given, rule=name) for name in ("first-order", "renewal")]
+    found = [
+        expected_ettr(of.hosts, hosts.mtbf, **given, rule=name, any_rate=True) for name in ("first-order", "renewal")
+    ]
     return Ratio(interval, found[0], found[1], nan, nan, nan, nan)
 
 
@@ -159,7 +162,9 @@ def _failures_of_runs(
     if trace is None:
         for seed in seeds:
             never = math.isinf(hosts.mtbf)
-            yield None if never else renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, rng=seed)
+            yield (
+                None if never else renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, any_rate=True, rng=seed)
+            )
         return
     repeated = FailureTrace.concat([trace] * (2 + int(span / trace.span))) if len(trace) else None
     for run in range(len(seeds)):

@@ -1,16 +1,17 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks, renames
+from faultsim import checks, rates, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
+from faultsim.policies.judged import AnyRate, Judged
 from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
 from faultsim.policies.words import VictimsWord
 
@@ -141,19 +142,23 @@ class NoCheckpoint(Checkpointing):
     name: ClassVar[str] = "none"
 
 
-@dataclass(frozen=True)
-class _AtIntervals(Checkpointing):
+@dataclass(frozen=True, repr=False)
+class _AtIntervals(Judged, Checkpointing):
     """Checkpoints, or requests for one, after equal amounts of work."""
 
     interval: Interval
     cost: Cost
+    any_rate: AnyRate = field(default=False, kw_only=True)
+
+    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+        rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
         """The interval, for every size."""
         return np.full(len(size), self.interval)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Periodic(_AtIntervals):
     """A checkpoint after each `interval` of work.
 
@@ -165,7 +170,9 @@ class Periodic(_AtIntervals):
     interval : float
         Seconds of work, above 0.
     cost : float
-        Seconds that a checkpoint takes, during which no work is done; a run takes no more than `interval`.
+        Seconds that a checkpoint takes, during which no work is done.
+    any_rate : bool, default False
+        Accept a `cost` of more than ten times the `interval`, which otherwise is taken for a mistake in units.
 
     References
     ----------
@@ -183,19 +190,30 @@ class Periodic(_AtIntervals):
 
     if TYPE_CHECKING:
 
-        def __init__(self, interval: checks.Duration, cost: checks.Duration) -> None: ...
+        def __init__(self, interval: checks.Duration, cost: checks.Duration, *, any_rate: bool = False) -> None: ...
 
 
-@dataclass(frozen=True)
-class _ByRate(Checkpointing):
+@dataclass(frozen=True, repr=False)
+class _ByRate(Judged, Checkpointing):
     """Planned checkpoints whose interval follows from the failure rate of a job's nodes."""
 
     planned: ClassVar[bool] = True
     cost: CostAboveZero
     mtbf: Mtbf
+    any_rate: AnyRate = field(default=False, kw_only=True)
+
+    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+        what, mtbf = type(self).__name__, values["mtbf"]
+        rates.mean_time(what, mtbf[1], self.any_rate)
+        rates.check_checkpoint(what, values["cost"], mtbf, self.any_rate)
+        if "repair" in values:
+            rates.check_repair(what, values["repair"], mtbf, self.any_rate)
+        if rates.per_day(self.mtbf) > rates.MOST_PER_DAY:
+            # It was given with its unit, which a copy made from the seconds does not have.
+            object.__setattr__(self, "any_rate", True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Young(_ByRate):
     """A checkpoint after each sqrt(2 * cost * mtbf / size) seconds of work.
 
@@ -205,6 +223,9 @@ class Young(_ByRate):
         Seconds that a checkpoint takes, above 0.
     mtbf : float
         Mean time between failures of one node, in seconds.
+    any_rate : bool, default False
+        Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
+        `mtbf` was given with its unit), a checkpoint that takes longer than `mtbf`.
 
     References
     ----------
@@ -221,7 +242,7 @@ class Young(_ByRate):
 
     if TYPE_CHECKING:
 
-        def __init__(self, cost: checks.Duration, mtbf: checks.Duration) -> None: ...
+        def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
     def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """sqrt(2 C M / size)."""
@@ -229,7 +250,7 @@ class Young(_ByRate):
         return interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Daly(_ByRate):
     """Daly's higher-order interval, for checkpoints that are not short relative to the time between failures.
 
@@ -242,6 +263,9 @@ class Daly(_ByRate):
         Seconds that a checkpoint takes, above 0.
     mtbf : float
         Mean time between failures of one node, in seconds.
+    any_rate : bool, default False
+        Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
+        `mtbf` was given with its unit), a checkpoint that takes longer than `mtbf`.
 
     References
     ----------
@@ -258,7 +282,7 @@ class Daly(_ByRate):
 
     if TYPE_CHECKING:
 
-        def __init__(self, cost: checks.Duration, mtbf: checks.Duration) -> None: ...
+        def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
     def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """The interval, by the same operations as in the engines."""
@@ -269,7 +293,7 @@ class Daly(_ByRate):
         return interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaxAvailability(_ByRate):
     """The interval at which the largest share of time is useful, repairs included.
 
@@ -286,6 +310,9 @@ class MaxAvailability(_ByRate):
         Mean time between failures of one node, in seconds.
     repair : float
         Seconds from a failure until the job works again: down time and restart.
+    any_rate : bool, default False
+        Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
+        `mtbf` was given with its unit), a checkpoint or a repair that takes longer than `mtbf`.
 
     References
     ----------
@@ -303,7 +330,9 @@ class MaxAvailability(_ByRate):
 
     if TYPE_CHECKING:
 
-        def __init__(self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration) -> None: ...
+        def __init__(
+            self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration, *, any_rate: bool = False
+        ) -> None: ...
 
     def work_between(self, size: Any) -> NDArray[np.float64]:
         """sqrt(2 (m + R) C + C**2)."""
@@ -410,7 +439,7 @@ def _bucket(value: Any) -> Buckets:
     if isinstance(value, Buckets):
         return value
     if is_hours(value):
-        warn_of_hours(f"PredictedWindows({value})", f"PredictedWindows('{value}h')", 5)
+        warn_of_hours(f"PredictedWindows({value})", f"PredictedWindows('{value}h')", 6)
         value = 3600.0 * float(value)
     return Buckets(length=bucket_length(value))
 
@@ -425,8 +454,8 @@ def _victims(value: object) -> Victims:
     raise OptionError(f"victims must be AllJobs(), LongJobs(...) or BigJobs(...), got {value!r:.60}")
 
 
-@dataclass(frozen=True)
-class PredictedWindows(Checkpointing):
+@dataclass(frozen=True, repr=False)
+class PredictedWindows(Judged, Checkpointing):
     """Checkpoints when a failure is near: in hours in which any node fails, at their start and every `interval`.
 
     Parameters
@@ -440,6 +469,8 @@ class PredictedWindows(Checkpointing):
         Seconds between two requests in a bucket.  The paper does not give it.
     cost : float, default 300
         Seconds that a checkpoint takes.
+    any_rate : bool, default False
+        Accept a `cost` of more than ten times the `interval`, which otherwise is taken for a mistake in units.
 
     References
     ----------
@@ -459,6 +490,10 @@ class PredictedWindows(Checkpointing):
     victims: Annotated[Victims, Check(_victims)] = AllJobs()
     interval: Interval = 7200.0
     cost: Cost = 300.0
+    any_rate: AnyRate = field(default=False, kw_only=True)
+
+    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+        rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
     if TYPE_CHECKING:
 
@@ -468,6 +503,8 @@ class PredictedWindows(Checkpointing):
             victims: Victims | VictimsWord = ...,
             interval: checks.Duration = 7200.0,
             cost: checks.Duration = 300.0,
+            *,
+            any_rate: bool = False,
         ) -> None: ...
 
     @classmethod
@@ -478,7 +515,7 @@ class PredictedWindows(Checkpointing):
         return cls(**{**options, "bucket": Buckets.from_parts(parts, None)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RiskBased(_AtIntervals):
     """Asked after each `interval` of work, a job takes the checkpoint only if the risk justifies it.
 
@@ -491,6 +528,8 @@ class RiskBased(_AtIntervals):
         Seconds of work between two requests, above 0.
     cost : float
         Seconds that a checkpoint takes.
+    any_rate : bool, default False
+        Accept a `cost` of more than ten times the `interval`, which otherwise is taken for a mistake in units.
 
     References
     ----------
@@ -508,4 +547,4 @@ class RiskBased(_AtIntervals):
 
     if TYPE_CHECKING:
 
-        def __init__(self, interval: checks.Duration, cost: checks.Duration) -> None: ...
+        def __init__(self, interval: checks.Duration, cost: checks.Duration, *, any_rate: bool = False) -> None: ...

@@ -255,6 +255,8 @@ class PredictionTrace(_Columns):
         """
         if not all(hasattr(trace, name) for name in ("time", "node", "downtime", "span")):
             raise OptionError(f"trace must be a FailureTrace, got {checks.shown(trace, 'FailureTrace')}")
+        if isinstance(trace, FailureTrace):
+            trace.refuse_domains("at_accuracy")
         a, share = as_share("aoa", aoa), as_share("fp_share", fp_share)
         if a == 0.0 and share == 1.0:
             raise OptionError("fp_share=1 with aoa=0 would need infinitely many false predictions: take a larger aoa")
@@ -265,6 +267,8 @@ class PredictionTrace(_Columns):
         false, missed = round(share * mistakes), round((1.0 - share) * mistakes)
         seen = np.sort(rng.permutation(count)[missed:])
         hits = trace.time[seen] + rng.random(len(seen)) * trace.downtime[seen]
+        if nodes is not None and isinstance(trace, FailureTrace):
+            trace.check_against(checks.whole("nodes", nodes, low=1), "at_accuracy")
         if nodes is None:
             nodes = int(trace.node.max()) + 1 if count else 1
         nodes = checks.whole("nodes", nodes, low=1)

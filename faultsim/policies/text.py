@@ -106,7 +106,10 @@ def _unknown(kind: str, name: str) -> str:
 
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:
     """``option=value,option=value``, or positional values that are numbers or policies."""
-    legal = [field.name for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
+    # Those that only have a name come last.
+    parameters = [field for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
+    by_place = [field.name for field in parameters if not field.kw_only]
+    legal = by_place + [field.name for field in parameters if field.kw_only]
     taken: dict[str, Any] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in _split(text)))):
         key, equals, given = item.partition("=")
@@ -118,7 +121,7 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
         if equals and (old := renames.renamed("parameter", row.cls.__name__).get(key)) is not None:
             renames.warn(f"{key}= of {row.kind} {row.name!r}", f"{old.new}=")
             key = old.new
-        here = legal[place] if not equals and place < len(legal) else ""
+        here = by_place[place] if not equals and place < len(by_place) else ""
         if here in _POLICIES or (here and _can_stand_alone(row, here, item)):
             key, value = here, item if here in _POLICIES else _value(item)
         elif not equals or key not in legal:

@@ -26,7 +26,7 @@ _LINE = re.compile(
 _MIDPLANE = re.compile(rb"R([0-7])([0-7])-M([01])(?![0-9A-Za-z])(.*)")
 # A node card of a midplane has 32 compute nodes, two a slot from J02 to J17; J18 is the I/O node.
 _NODE = re.compile(rb"-N([0-9A-Fa-f])-C:J(0[2-9]|1[0-7])-U(01|11)")
-_NODES_PER_MIDPLANE, _NODES_PER_CARD = 512, 32
+_MIDPLANES, _NODES_PER_MIDPLANE, _NODES_PER_CARD = 128, 512, 32
 # Consequences of a job's end or of a file system, not node faults.
 _NO_HARDWARE = re.compile(rb"Lustre mount FAILED|unable to mount filesystem|kernel terminated")
 _NO_ALERT = b"-"
@@ -163,6 +163,7 @@ def read_bluegene_ras(
         last=last,
         begin=begin,
         end=end,
+        of=_MIDPLANES * (1 if level == "midplane" else _NODES_PER_MIDPLANE),
     )
 
 

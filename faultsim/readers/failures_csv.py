@@ -10,6 +10,7 @@ import numpy as np
 from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, by_name
 from faultsim.data.failures import FailureTrace
+from faultsim.data.numbering import Numbering, numbering_of_text
 from faultsim.data.slowdowns import SlowOutage, slow_outage
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
@@ -25,8 +26,9 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     ----------
     path : path
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.  Lines that begin with "#" are comments,
-        of which ``# span: seconds``, ``# name: text`` and those of slowdowns are read. The first other line names the
-        columns: time and node, optionally downtime and coin; further columns are ignored.  Rows may come in any order.
+        of which ``# span: seconds``, ``# name: text``, ``# numbers: nodes of 128`` (`FailureTrace.of`) and those of
+        slowdowns are read. The first other line names the columns: time and node, optionally downtime and coin; further
+        columns are ignored.  Rows may come in any order.
 
     Returns
     -------
@@ -51,6 +53,7 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     facts: dict[str, str] = {}
     header: list[str] = []
     slow: list[SlowOutage] = []
+    of: Numbering | None = None
     rows: list[list[float]] = []
     where: list[int] = []
     places: list[int] = []
@@ -58,9 +61,12 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
         stripped = line.strip()
         if stripped.startswith(b"#"):
             key, colon, value = stripped.lstrip(b"# ").decode("utf-8", "replace").partition(":")
-            if colon and key.strip() == "slowdown":
+            if colon and key.strip() in ("slowdown", "numbers"):
                 try:
-                    slow.append(slow_outage(value.strip()))
+                    if key.strip() == "numbers":
+                        of = numbering_of_text(value.strip())
+                    else:
+                        slow.append(slow_outage(value.strip()))
                 except InputError as error:
                     raise InputError(f"{lines.name}, line {number}: {error}") from None
             elif colon:
@@ -88,7 +94,7 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     except ValueError:
         raise InputError(f"{lines.name}: span: {span!r:.60} is not a number") from None
     try:
-        trace = FailureTrace(**table, span=until, name=facts.get("name") or stem(path, _SUFFIXES))
+        trace = FailureTrace(**table, span=until, of=of, name=facts.get("name") or stem(path, _SUFFIXES))
         return trace._made(trace.columns, slow=slow) if slow else trace
     except ValueError as error:
         raise InputError(f"{lines.name}{_line_of(str(error), where)}: {error}") from error

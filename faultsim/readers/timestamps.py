@@ -70,6 +70,7 @@ def on_clock(
     end: Moment | None,
     under_way: bool = False,
     merge: bool = False,
+    of: int | None = None,
 ) -> FailureTrace:
     """A trace from records at seconds since 1970.
 
@@ -90,6 +91,8 @@ def on_clock(
         As in `FailureTrace.window`.
     merge : bool
         Whether to merge overlapping outages first.
+    of : int, optional
+        Nodes of the machine, if the numbers are those of its nodes.
 
     Raises
     ------
@@ -114,6 +117,7 @@ def on_clock(
         columns["node"],
         columns["downtime"],
         span=max(round(last - shift, 6), 0.0),
+        of=of,
         dropped=dropped,
     )
     if merge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from datetime import datetime
@@ -134,6 +135,7 @@ def read_titan(
         last=max(times) + down,
         begin=begin,
         end=end,
+        of=math.prod(_EXTENTS) // (2 if level == "router" else 1),
     )
 
 

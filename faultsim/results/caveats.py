@@ -24,6 +24,14 @@ MANY_BEFORE = 0.01
 #: Share of the time of jobs above which checkpoints can hardly be meant.
 MOST_SAVING = 0.5
 TOO_LONG = "of the time for which jobs hold nodes: check the units of their cost and interval"
+#: Other pauses of jobs: their account, how a sentence begins, and what to check.
+_PAUSES = (
+    ("restart", "restarts take", "restart_cost"),
+    ("migration", "moves take", "the cost of a move"),
+    ("start_delay", "start delays take", "start_delay"),
+)
+#: Share of the capacity of a machine above which its nodes can hardly be meant to be down.
+MOST_DOWN = 0.5
 _NOT_HELD = ("down", "idle_no_demand", "idle_demand")
 _HELD = tuple(account for account in LEDGER_ACCOUNTS if account not in _NOT_HELD)
 
@@ -71,6 +79,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
     said += of_checkpoints(result.ledger)
+    said += of_pauses(result.ledger)
     return tuple(said)
 
 
@@ -138,6 +147,24 @@ def of_checkpoints(ledger: Mapping[str, float]) -> Iterator[str]:
     share = float(shares_of_checkpoints(ledger)) if ledger["checkpoint"] else 0.0
     if share > MOST_SAVING:
         yield f"checkpoints take {100 * share:.1f} % {TOO_LONG}"
+
+
+def of_pauses(ledger: Mapping[str, float]) -> Iterator[str]:
+    """Whether jobs restart, move or begin for longer than they do anything else, and whether nodes are mostly down.
+
+    Examples
+    --------
+    >>> list(of_pauses({**dict.fromkeys(LEDGER_ACCOUNTS, 0.0), "useful": 10.0, "restart": 30.0}))
+    ['restarts take 75.0 % of the time for which jobs hold nodes: check the unit of restart_cost']
+    """
+    held = sum(ledger[account] for account in _HELD)
+    for account, verb, what in _PAUSES:
+        if ledger[account] > MOST_SAVING * held:
+            share = 100 * ledger[account] / held
+            yield f"{verb} {share:.1f} % of the time for which jobs hold nodes: check the unit of {what}"
+    total = sum(ledger.values())
+    if ledger["down"] > MOST_DOWN * total:
+        yield f"nodes are down for {100 * ledger['down'] / total:.1f} % of the time: check the unit of the down times"
 
 
 def shares_of_checkpoints(ledger: Mapping[str, Any]) -> Any:

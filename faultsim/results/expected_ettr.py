@@ -2,7 +2,7 @@
 
 import math
 
-from faultsim import checks
+from faultsim import checks, rates
 
 _RULES = ("first-order", "renewal")
 #: What a float still counts one by one.
@@ -17,6 +17,7 @@ def expected_ettr(
     cost: checks.Duration = 0.0,
     restart_cost: checks.Duration = 0.0,
     rule: str = "first-order",
+    any_rate: bool = False,
 ) -> float:
     """Share of its time in which a long job works, if its nodes fail independently and it starts again at once.
 
@@ -44,6 +45,10 @@ def expected_ettr(
     rule : {"first-order", "renewal"}
         ``"renewal"`` is exact for exponential failures, also during restarts and checkpoints:
         N r dt exp(-N r u0) / (exp(N r (dt + w)) - 1) ([daly2006]).
+    any_rate : bool, default False
+        Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
+        `mtbf` was given with its unit), a restart that takes longer than `mtbf`, and a checkpoint of more than ten
+        times the interval.
 
     Returns
     -------
@@ -53,7 +58,7 @@ def expected_ettr(
     Raises
     ------
     OptionError
-        For a time that is not positive, or an unknown rule.
+        For a time that is not positive, an unknown rule, or times that are taken for a mistake in units.
 
     Examples
     --------
@@ -63,11 +68,16 @@ def expected_ettr(
     (0.8245, 0.832)
     """
     job = checks.whole("nodes", checks.whole("nodes", nodes, low=1), high=_MOST_NODES)
-    mean = checks.number("mtbf", mtbf, above=0.0, unit="seconds") / job
+    any_rate = checks.flag("any_rate", any_rate)
+    of_node = checks.number("mtbf", mtbf, above=0.0, unit="seconds")
+    mean = of_node / job
     work = checks.number("interval", interval, above=0.0, unit="seconds")
     save = checks.number("cost", cost, low=0.0, unit="seconds")
     again = checks.number("restart_cost", restart_cost, low=0.0, unit="seconds")
     exact = checks.choice("rule", rule, _RULES) == "renewal"
+    rates.mean_time("expected_ettr", mtbf, any_rate)
+    rates.check_repair("expected_ettr", ("restart_cost", restart_cost, again), ("mtbf", mtbf, of_node), any_rate)
+    rates.check_saving("expected_ettr", ("cost", cost, save), ("interval", interval, work), any_rate)
     if not mean:
         return 0.0
     if exact:

@@ -110,8 +110,8 @@ def provenance(record: Record) -> dict[str, Any]:
     -------
     dict
         ``schema``, the `environment`, ``model_revision``, ``settings`` (the lowered run), ``seed``, ``input`` (digest,
-        source, jobs, dropped), ``failures`` (None, or count, span, digest, name, dropped, and slowdowns if there are
-        any), ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
+        source, jobs, dropped), ``failures`` (None, or count, span, digest, name, dropped, numbers if their meaning is
+        known, and slowdowns if there are any), ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
     """
     if record.saved is not None:
         return record.saved
@@ -156,5 +156,6 @@ def identity(trace: FailureTrace | None) -> dict[str, Any] | None:
         "digest": trace.digest(),
         "name": trace.name,
         "dropped": dict(trace.dropped),
+        **({"numbers": trace.of.as_text()} if trace.of else {}),
         **({"slowdowns": [outage.as_text() for outage in trace.slowdowns]} if trace.slowdowns else {}),
     }

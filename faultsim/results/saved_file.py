@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
+from faultsim.data.numbering import numbering_of_text
 from faultsim.data.slowdowns import slow_outage
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import FaultsimError, InputError
@@ -276,6 +277,8 @@ class SavedFile:
             trace = FailureTrace(
                 **self.under("failures"), span=said["span"], name=said["name"], dropped=said["dropped"]
             )
+            if said.get("numbers"):
+                trace = trace._numbered(numbering_of_text(said["numbers"]))
             if said.get("slowdowns"):
                 trace = trace._made(trace.columns, slow=[slow_outage(text) for text in said["slowdowns"]])
         except MALFORMED as error:

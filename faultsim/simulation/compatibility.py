@@ -25,7 +25,6 @@ from faultsim.policies import (
     External,
     HotSpares,
     NoCheckpoint,
-    Periodic,
     Policy,
     Static,
 )
@@ -137,19 +136,8 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     if isinstance(run.machine, Pod) and run.machine.spares > 0:
         _check_held_back(run)
     _check_nodes(run)
-    if isinstance(run.checkpointing, Periodic):
-        _check_cost(run.checkpointing)
     if isinstance(run.scheduler, External):
         _check_asked(run, run.scheduler)
-
-
-def _check_cost(policy: Periodic) -> None:
-    """A tenth of the time is left for work; where it is less than half, the result warns of it."""
-    if policy.cost > 10 * policy.interval and not policy.is_written():
-        raise OptionError(
-            f"{policy!r} takes {policy.cost:g} s for a checkpoint (cost) after each {policy.interval:g} s of work "
-            f"(interval): less than a tenth of the time is left for work; check their units, or take a longer interval"
-        )
 
 
 def _check_held_back(run: RunOptions) -> None:
@@ -240,6 +228,8 @@ def most_nodes(run: RunOptions) -> int:
 
 def _check_nodes(run: RunOptions) -> None:
     """Failures and predictions are of nodes that the machine has."""
+    if run.failures is not None:
+        run.failures.refuse_domains("failures")
     columns = {} if run.failures is None else {"failures": run.failures.node}
     if run.predictor is not None and "node" in (arrays := run.predictor.arrays()):
         columns["predictions"] = arrays["node"]
@@ -253,3 +243,5 @@ def _check_nodes(run: RunOptions) -> None:
                 f"{run.machine.nodes - 1:,}): {first}{', ...' if len(outside) > 5 else ''}"
                 f"{repair if what == 'failures' else ''}"
             )
+    if run.failures is not None:
+        run.failures.refuse_others(run.machine.nodes, "failures", f"failures=trace.map_nodes({run.machine.nodes})")

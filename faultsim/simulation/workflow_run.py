@@ -194,6 +194,8 @@ def _check_combination(
 
 def _check_nodes(failures: FailureTrace | None, predictor: Predictor | None, resources: Resources) -> None:
     """Check that failures and predictions are of existing nodes."""
+    if failures is not None:
+        failures.refuse_domains("failures")
     columns = {} if failures is None else {"failures": failures.node}
     if predictor is not None and "node" in (arrays := predictor.arrays()):
         columns["predictions"] = arrays["node"]
@@ -206,3 +208,5 @@ def _check_nodes(failures: FailureTrace | None, predictor: Predictor | None, res
                 f"{len(outside):,} of {len(node):,} {what} are of nodes outside 0 to {resources.n_nodes - 1:,}, "
                 f"first in row {row} (node {node[row]}){repair if what == 'failures' else ''}"
             )
+    if failures is not None:
+        failures.refuse_others(resources.n_nodes, "failures", f"failures=trace.map_nodes({resources.n_nodes})")

@@ -236,7 +236,9 @@ def _made_up(table: dict[str, Any]) -> Any:
     known = [key for key in inspect.signature(function).parameters if key not in _GIVEN]
     _refuse_rest(table, ("synthetic", *known), known)
     _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "span"], table)
-    function(**{"nodes": 1, "span": 1.0, **table}, rng=0)  # its parameters, before anything runs
+    # Its parameters, before anything runs; a rate that depends on the machine and its run is checked when it is drawn.
+    depends = {"any_rate": True} if name == "weibull" or "count" in table else {}
+    function(**{"nodes": 1, "span": 1.0, **table, **depends}, rng=0)
 
     def draw(rng: np.random.Generator, nodes: int, span: float) -> FailureTrace:
         return function(**{"nodes": nodes, "span": span, **table}, rng=rng)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, rates
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
-from faultsim.errors import InputError
+from faultsim.data.numbering import numbering
+from faultsim.errors import InputError, OptionError
 from faultsim.synthetic.renewal import REPAIRS, Repairs, renewal_failures
 from faultsim.synthetic.times import Times
 
@@ -25,6 +26,7 @@ def domain_failures(
     per_day: float | Mapping[str, float],
     mttr: Times | Mapping[str, Times] | None = None,
     repairs: Repairs = "exponential",
+    any_rate: bool = False,
     rng: checks.Random,
 ) -> FailureTrace:
     """Domains that fail at a constant rate while they are up, are repaired, and fail again, independently.
@@ -41,6 +43,9 @@ def domain_failures(
         Mean down time in seconds, or what draws down times, or by kind; not for domains that have their own down time.
     repairs : {"exponential", "constant"}
         Distribution of the down times where `mttr` is a number; a domain's own down time is always constant.
+    any_rate : bool
+        Accept what otherwise is taken for a mistake in units: domains that fail more than once an hour, or that are
+        down for most of the time.
     rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.  Each kind has a stream of its own, by its place among the kinds: the rate of
         one changes no failure of another.
@@ -56,6 +61,9 @@ def domain_failures(
     InputError
         A kind without a rate or a down time, or one that `domains` does not have; a down time for domains that have
         their own; domains of one kind with different down times of their own.
+    OptionError
+        For an invalid value; for rates that are taken for a mistake in units, without `any_rate`; for more than 10
+        million failures, estimated before any is drawn.
 
     Examples
     --------
@@ -69,7 +77,7 @@ def domain_failures(
     >>> mttr = {"host": "4h", "cable": "1d", "switch": "1h"}
     >>> trace = fs.synthetic.domain_failures(parts, "365d", per_day=rates, mttr=mttr, rng=1)
     >>> trace
-    <FailureTrace 'domains': 460 failures, nodes 2-7212, span 31536000 s>
+    <FailureTrace 'domains': 460 failures, domains 2-7212, span 31536000 s>
     >>> trace.map_domains(parts)
     <FailureTrace 'domains': 2,417 failures, nodes 0-1023, span 31536000 s, 8 dropped>
     """
@@ -77,29 +85,48 @@ def domain_failures(
         raise InputError(f"domain_failures: expected Domains, got {checks.shown(domains)}")
     end = checks.number("span", span, above=0.0, unit="s")
     kind_of_repairs = checks.choice("distribution of repairs", repairs, REPAIRS)
-    rates = _by_kind("per_day", per_day, domains)
+    any_rate = checks.flag("any_rate", any_rate)
+    per_kind = _by_kind("per_day", per_day, domains)
     lasting = {} if mttr is None else _by_kind("mttr", mttr, domains, partly=True)
-    parts, used = [], mttr is None or isinstance(mttr, Mapping)
+    parts, used, expected = [], mttr is None or isinstance(mttr, Mapping), 0.0
     for kind, stream in zip(domains.kinds, checks.generator(rng).spawn(len(domains.kinds)), strict=True):
         rows = domains.rows(kind)
-        rate = checks.number(f"per_day of {kind!r}", rates[kind], low=0.0, unit="failures a day")
+        rate = checks.number(f"per_day of {kind!r}", per_kind[kind], low=0.0, unit="failures a day")
         own = np.unique(domains.downtime[rows])
         used |= bool(np.isnan(own).any())
         if rate > 0 or len(own) > 1 or kind in lasting:
             down, constant = _down_time(kind, own, lasting, isinstance(mttr, Mapping))
         if rate > 0:
+            expected += _check_rates(kind, rate, down, len(rows) * end, any_rate)
+            rates.check_count("domain_failures", expected, f"{len(domains):,} domains for {end:g} s")
             of_kind = renewal_failures(
                 len(rows),
                 end,
                 _DAY / rate,
                 down,
                 repairs="constant" if constant else kind_of_repairs,
+                any_rate=True,
                 rng=stream,
             )
             parts.append(of_kind.map_nodes(len(domains), rows))
     if not used:
         raise InputError(f"mttr: {checks.shown(mttr)} is for nothing: all domains have a down time of their own")
-    return FailureTrace([], [], span=end).merge(*parts, name="domains")
+    # Of the parts the numbers are rows, which `map_nodes` took for nodes.
+    return FailureTrace([], [], span=end).merge(*parts, name="domains")._numbered(numbering(domains))
+
+
+def _check_rates(kind: str, per_day: float, down: Any, time: float, any_rate: bool) -> float:
+    """Refuse the rate or the down times of a kind that are taken for a mistake; the failures to expect in that time."""
+    what, name, up = "domain_failures", f"per_day of {kind!r}", _DAY / per_day
+    if not any_rate and per_day > rates.MOST_PER_DAY_WITH_UNIT:
+        raise OptionError(
+            f"{what}: {name} is {per_day:,.4g} failures per {kind} and day, more than "
+            f"{rates.MOST_PER_DAY_WITH_UNIT:g}; is that per year? any_rate=True accepts it"
+        )
+    if (lasts := rates.known_mean(down)) is not None:
+        between = (f"the time between failures of {kind!r}", None, up)
+        rates.check_repair(what, (f"mttr of {kind!r}", down, lasts), between, any_rate, of=kind)
+    return time / (up + (lasts or 0.0))
 
 
 def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -> dict[str, Any]:

@@ -6,19 +6,20 @@ others unchanged.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks, renames
+from faultsim import checks, rates, renames
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
-# More than any machine has seen; a mistake in units is rejected instead of filling the memory.
-_MOST_FAILURES = 50_000_000
+_DAY = 86_400.0
 _KEYS_AT_ONCE = 1 << 21
 
 
@@ -35,6 +36,7 @@ def weibull_failures(
     count: int | None = None,
     burst: float | None = None,
     permute: bool = False,
+    any_rate: bool = False,
     rng: checks.Random,
 ) -> FailureTrace:
     """Failures of a machine with Weibull gaps and Zipf locations ([zhang2004] section 3).
@@ -63,6 +65,9 @@ def weibull_failures(
         then those between bursts.
     permute : bool
         False: node 0 has rank 1, node 1 rank 2, and so on.  True: ranks are dealt out at random.
+    any_rate : bool
+        Accept what otherwise is taken for a mistake in units: nodes that fail more than once a day (once an hour if the
+        value was given with its unit), or that are down for most of the time.
     rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
@@ -70,6 +75,12 @@ def weibull_failures(
     -------
     FailureTrace
         With this span and its own coins.
+
+    Raises
+    ------
+    OptionError
+        For an invalid value; for rates that are taken for a mistake in units, without `any_rate`; for more than 10
+        million failures, estimated before any is drawn.
 
     Notes
     -----
@@ -85,32 +96,83 @@ def weibull_failures(
     >>> len(fs.synthetic.weibull_failures(320, 62 * 86_400, 0.85, 18_000, window=32, count=266, burst=8, rng=1))
     266
     """
+    return _drawn(
+        "weibull_failures",
+        nodes,
+        span,
+        shape,
+        ("scale", scale, 1),
+        window=window,
+        zipf=zipf,
+        downtime=downtime,
+        count=count,
+        burst=burst,
+        permute=permute,
+        any_rate=any_rate,
+        rng=rng,
+    )
+
+
+def _drawn(
+    what: str,
+    nodes: int,
+    span: checks.Duration,
+    shape: float,
+    scale: tuple[str, Any, int],
+    *,
+    window: int = 2,
+    zipf: float = 0.0,
+    downtime: Times,
+    count: int | None,
+    burst: float | None = None,
+    permute: bool = False,
+    any_rate: bool,
+    rng: checks.Random,
+) -> FailureTrace:
+    """What `weibull_failures` returns, for the function `what`; `scale` is a parameter, its value and a divisor."""
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
     end = checks.number("span", span, above=0.0, unit="s")
-    gap = WeibullTimes(checks.number("shape", shape), checks.number("scale", scale, unit="s"))
+    name, given, divisor = scale
+    gap = WeibullTimes(checks.number("shape", shape), checks.number(name, given, above=0.0, unit="s") / divisor)
     width = checks.whole("window", window, low=2)
     if width % 2:
         raise OptionError(f"window must be even (half of it descends, half ascends), got {width}")
     alpha = checks.number("zipf", zipf, low=0.0)
     mean_burst = 1.0 if burst is None else checks.number("burst", burst, low=1.0, unit="nodes")
-    shuffled = checks.flag("permute", permute)
+    shuffled, any_rate = checks.flag("permute", permute), checks.flag("any_rate", any_rate)
+    exact = None if count is None else checks.whole("count", count, low=0, high=rates.MOST_FAILURES)
+    failures = end / gap.mean * mean_burst if exact is None else float(exact)
+    between = math.inf if not failures else n * end / failures
+    mean_time = ("the time between failures of a node", None, between)
+    down = rates.known_mean(downtime)
+    if exact is None:  # else the rate is what the caller counted
+        # The scale is that of the whole machine, and a small one may fail often.
+        most = rates.MOST_PER_DAY if name == "mtbf" else rates.MOST_PER_DAY_WITH_UNIT
+        rates.check_rate(what, name, given, gap.scale * divisor, _DAY / between, any_rate, most=most)
+        rates.check_count(what, failures, f"{n:,} nodes for {end:g} s at {name}={given}")
+        if down is not None:
+            rates.check_repair(what, ("downtime", downtime, down), mean_time, any_rate)
     times, sizes, places, ranks, downs, coins = checks.generator(rng).spawn(6)
-    if count is None:
+    if exact is None:
         instants = _until(gap, end, width, times)
         size = _burst_sizes(len(instants), mean_burst, n, sizes)
     else:
-        size = _bursts_of(checks.whole("count", count, low=0, high=_MOST_FAILURES), mean_burst, n, sizes)
+        size = _bursts_of(exact, mean_burst, n, sizes)
         instants = _exactly(len(size), gap, end, width, times)
     node = _places(size, zipf_shares(n, alpha), places)
     if shuffled:
         node = ranks.permutation(n)[node]
         node = node[np.lexsort((node, np.repeat(np.arange(len(size)), size)))]  # ascending in each burst, as ever
+    lasting = sample_times("downtime", downtime, len(node), downs)
+    if exact is None and down is None and (mean := rates.judged_draws(lasting)) is not None:
+        rates.check_repair(what, ("the mean of downtime", None, mean), mean_time, any_rate)
     return FailureTrace(
         np.repeat(instants, size),
         node,
-        sample_times("downtime", downtime, len(node), downs),
+        lasting,
         coin=coins.random(len(node)),
         span=end,
+        of=n,
         name=f"Weibull({shape:g})",
     )
 
@@ -123,6 +185,7 @@ def exponential_failures(
     *,
     downtime: Times = 0.0,
     count: int | None = None,
+    any_rate: bool = False,
     rng: checks.Random,
 ) -> FailureTrace:
     """Independent failures at a constant rate on every node: a Poisson process, as in most theory.
@@ -139,19 +202,33 @@ def exponential_failures(
         Down time in seconds.  Failures do not wait for repairs here: see `renewal_failures` for nodes that do.
     count : int, optional
         The exact number of failures: that many independent uniform times.  `mtbf` does not matter then.
+    any_rate : bool
+        Accept what otherwise is taken for a mistake in units: nodes that fail more than once a day (once an hour if the
+        value was given with its unit), or that are down for most of the time.
     rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
+
+    Raises
+    ------
+    OptionError
+        For an invalid value; for rates that are taken for a mistake in units, without `any_rate`; for more than 10
+        million failures, estimated before any is drawn.
 
     Examples
     --------
     >>> import faultsim as fs
+    >>> fs.synthetic.exponential_failures(128, "60d", mtbf=20, rng=1)
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: exponential_failures: mtbf=20 is 20 s: 4,320 failures per node and day; are these
+    hours? write mtbf='20h', or any_rate=True
     >>> trace = fs.synthetic.exponential_failures(512, 100 * 86_400, mtbf=56 * 86_400, rng=1)
     >>> len(trace)  # 914 expected
     920
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
-    mean = checks.number("mtbf", mtbf, above=0.0, unit="s")
-    trace = weibull_failures(n, span, 1.0, mean / n, zipf=0.0, downtime=downtime, count=count, rng=rng)
+    what, scale = "exponential_failures", ("mtbf", mtbf, n)
+    trace = _drawn(what, n, span, 1.0, scale, downtime=downtime, count=count, any_rate=any_rate, rng=rng)
     return trace.renamed("exponential")
 
 
@@ -193,9 +270,6 @@ def zipf_shares(nodes: int, alpha: float) -> NDArray[np.float64]:
 
 def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """The instants of a renewal process up to `end`; the gaps that fit are reordered."""
-    expected = end / gap.mean
-    if expected > _MOST_FAILURES:
-        raise OptionError(f"span: {end:g} s at a mean gap of {gap.mean:g} s are {expected:.3g} failures; check units")
     parts, reached = [], 0.0
     while reached <= end:
         parts.append(gap.sample(64 + int(1.1 * (end - reached) / gap.mean), rng))

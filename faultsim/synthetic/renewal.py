@@ -9,16 +9,14 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks, renames
+from faultsim import checks, rates, renames
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
-from faultsim.errors import OptionError
 from faultsim.synthetic.times import Times, sample_times
 
 #: Weibull shapes of the three sub-populations of [li2009]: early failures, chance, wear.
 BATHTUB_SHAPES = (0.5, 1.0, 1.5)
 _GAMMA = np.array([math.gamma(1.0 + 1.0 / shape) for shape in BATHTUB_SHAPES])
-_MOST_FAILURES = 50_000_000
 
 Floats = NDArray[np.float64]
 #: Up times of these nodes, of this mean, one each.
@@ -61,6 +59,7 @@ def renewal_failures(
     *,
     uptimes: Uptimes = "exponential",
     repairs: Repairs = "exponential",
+    any_rate: bool = False,
     rng: checks.Random,
 ) -> FailureTrace:
     """Every node is up for a while, fails, is down for a while, and so on, independently of the others.
@@ -85,6 +84,9 @@ def renewal_failures(
           ``mtbf / Gamma(1 + 1/shape)``.
     repairs : {"exponential", "constant"}
         Distribution of the down times where `mttr` is a number.
+    any_rate : bool
+        Accept what otherwise is taken for a mistake in units: nodes that fail more than once a day (once an hour if the
+        value was given with its unit), or that are down for most of the time.
     rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
@@ -92,6 +94,12 @@ def renewal_failures(
     -------
     FailureTrace
         Outages of a node never overlap.  In the long run the share ``mtbf / (mtbf + mttr)`` of the nodes is up.
+
+    Raises
+    ------
+    OptionError
+        For an invalid value; for rates that are taken for a mistake in units, without `any_rate`; for more than 10
+        million failures, estimated before any is drawn.
 
     Notes
     -----
@@ -108,11 +116,16 @@ def renewal_failures(
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
     end = checks.number("span", span, above=0.0, unit="s")
-    up = checks.number("mtbf", mtbf, above=0.0, unit="s")
+    any_rate = checks.flag("any_rate", any_rate)
+    up = rates.mean_time("renewal_failures", mtbf, any_rate)
     kind = checks.choice("distribution of repairs", repairs, REPAIRS)
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
-    if n * (end / up + 1) > _MOST_FAILURES:
-        raise OptionError(f"span: {n} nodes for {end:g} s at an MTBF of {up:g} s fail too often; check the units")
+    down = rates.known_mean(mttr)
+    between = ("mtbf", mtbf, up)
+    if down is not None:
+        rates.check_repair("renewal_failures", ("mttr", mttr, down), between, any_rate)
+    expected = n * (end / (up + (down or 0.0)) + 1)
+    rates.check_count("renewal_failures", expected, f"{n:,} nodes for {end:g} s at mtbf={mtbf}")
     if (lasts := checks.seconds(mttr)) is not None:
         mttr = lasts
     ups, downs, coins = checks.generator(rng).spawn(3)
@@ -129,7 +142,15 @@ def renewal_failures(
         parts.append((clock, alive, lasting))
         clock = clock + lasting
     time, node, lasting = (np.concatenate(values) for values in zip(*parts, strict=True))
+    if down is None and (mean := rates.judged_draws(lasting)) is not None:
+        rates.check_repair("renewal_failures", ("the mean of mttr", None, mean), between, any_rate)
     order = np.argsort(time, kind="stable")
     return FailureTrace(
-        time[order], node[order], lasting[order], coin=coins.random(len(time)), span=end, name=f"renewal ({uptimes})"
+        time[order],
+        node[order],
+        lasting[order],
+        coin=coins.random(len(time)),
+        span=end,
+        of=n,
+        name=f"renewal ({uptimes})",
     )

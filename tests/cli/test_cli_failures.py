@@ -44,7 +44,7 @@ def test_help(capsys):
 
 @pytest.mark.parametrize(
     ("name", "count", "nodes"),
-    [("lanl.csv", 2, 4), ("event_trace.tab", 1, 1), ("ras.log", 1, 19), ("own.csv.gz", 3, 201)],
+    [("lanl.csv", 2, 4), ("event_trace.tab", 1, 1), ("ras.log", 1, 128), ("own.csv.gz", 3, 201)],
 )
 def test_the_format_is_told_by_the_first_line(capsys, files, name, count, nodes):
     status, out, err = run(capsys, "summary", files / name, "--json")

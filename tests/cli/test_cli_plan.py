@@ -96,7 +96,6 @@ def test_a_picture(capsys, here):
         ("--failures none.csv", "none.csv"),
         ("--failures own.csv --map-failures drop --repair 1h", "--failures says when hosts are up: give no --availab"),
         ("--failures days.csv", "are the times in days? times and down times are in seconds; --any-rate takes them"),
-        ("--any-rate", "--any-rate is for --failures"),
         ("--span 3d", "--span is for --failures"),
         ("--simulate", "--simulate needs to know how often hosts fail; give --repair or --mtbf, too"),
         ("--checkpointing none", "--checkpointing needs to know how often hosts fail"),

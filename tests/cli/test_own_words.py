@@ -32,7 +32,10 @@ MISTAKES = [
         "fars requires a predictor: give --predictor interval:precision",
     ),
     ("--machine cluster:128 --scheduler easy:reservation=fixed", "--reservation fixed is .* use --reservation any, or"),
-    ("--checkpointing periodic:1,30", "periodic:interval=1.0,cost=30.0 takes 30 s for a checkpoint"),
+    (
+        "--checkpointing periodic:1,30",
+        "periodic: cost=30 is 30 s for a checkpoint after each 1 s of work .*write interval=1h, or any_rate=true",
+    ),
     ("--machine cluster:128 --placement curve", "use --machine cluster:XxYxZ, or --placement first-fit"),
     ("--start-delay -1", "--start-delay must be at least 0 seconds, got -1.0"),
 ]

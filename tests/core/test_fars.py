@@ -159,7 +159,7 @@ def test_every_other_combination_runs(machine):
     torus = machine is TORUS
     placements = [fs.FirstFit(), *([fs.Balancing(), fs.TieBreaking()] if torus else [fs.SafestFirst()])]
     checkpoints = [
-        None, fs.Periodic(100, 5), fs.Young(5, 5000), fs.Daly(5, 5000), fs.BeforeFailure(5),
+        None, fs.Periodic(100, 5), fs.Young(5, "5000s"), fs.Daly(5, "5000s"), fs.BeforeFailure(5),
         fs.PredictedWindows("6m", "all", 60, 5), fs.RiskBased(60, 5),
     ]  # fmt: skip
     strategies = [SUL, JFR, FSD, *([] if torus else [STEALING])]

@@ -206,7 +206,7 @@ def test_the_time_between_kills_is_that_of_as_many_failures_as_there_are_spares_
 def test_swaps_come_at_the_rate_of_the_nodes_at_work():
     """With so many spares that it is never killed: n r a second, of n nodes at work, for as long as the job runs."""
     n, rate, span = 50, 2e-7, 1e7
-    trace = fs.synthetic.exponential_failures(200, span, mtbf=1 / rate, downtime=100, rng=3)
+    trace = fs.synthetic.exponential_failures(200, span, mtbf=1 / rate, downtime=100, rng=3, any_rate=True)
     log = fs.Workload(submit=[0], runtime=[span / 2], size=[n])
     found = fs.simulate(
         log, fs.Cluster(200), failures=trace, recovery=fs.HotSpares(150), checkpointing=fs.Periodic(100, cost=0)
@@ -223,7 +223,7 @@ def test_swaps_come_at_the_rate_of_the_nodes_at_work():
 def test_copies_pickles_and_files_go_on_alike(tmp_path):
     rng = np.random.default_rng(5)
     log = fs.synthetic.exponential(40, rng=rng, mean_gap=50, mean_runtime=200, sizes=[2, 4, 8])
-    trace = fs.synthetic.exponential_failures(24, 10_000, mtbf=60, downtime=100, rng=rng)
+    trace = fs.synthetic.exponential_failures(24, 10_000, mtbf=60, downtime=100, rng=rng, any_rate=True)
     options = {"failures": trace, "recovery": fs.HotSpares(1, per=2, restart_cost=5), "record": True}
     whole = fs.simulate(log, fs.Cluster(24), **options)
     assert whole.jobs["moves"].sum() > 10

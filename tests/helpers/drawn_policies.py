@@ -18,6 +18,7 @@ KEYS = [
 RANKINGS = ["-size", "where(size > 2, submit, -estimate)", "index < 5", "-index", "shortest"]
 #: Parameter, or policy and parameter -> values; seconds are those of a log that lasts a minute.
 VALUES = {
+    "any_rate": [True],
     "backfill": BOOLEANS,
     "box_order": ["extents-descending", "extents-ascending", "bases"],
     "checkpoint_cost": COSTS,

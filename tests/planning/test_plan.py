@@ -204,7 +204,7 @@ def test_an_outage_at_the_end_and_one_without_length():
 def test_the_long_run_of_a_simulation():
     """Slices of four cubes that are always wanted, eight cubes: the share of the time with both, and with one."""
     pod, a, repair, span = fs.Pod((2, 2, 2), (2, 2, 2), 2), 0.97, 1.0, 4000.0
-    failures = fs.synthetic.renewal_failures(pod.nodes, span, repair * a / (1 - a), repair, rng=5)
+    failures = fs.synthetic.renewal_failures(pod.nodes, span, repair * a / (1 - a), repair, rng=5, any_rate=True)
     n = int(span)
     jobs = pod.jobs(fs.Workload(np.zeros(n), np.full(n, 1.5), np.full(n, 32)), chips="size")
     held = fs.simulate(jobs, pod, scheduler="fcfs", failures=failures, record=True).allocations

@@ -129,7 +129,7 @@ def test_far_too_many_slices_are_refused_at_once():
         ({"probabilities": [[0.9]]}, "probability must be"),
         ({"probabilities": [0.9, 0.9000000000000001]}, "two would have columns"),
         ({"repair": "1h", "checkpointing": fs.Periodic}, "checkpointing: expected rules such as"),
-        ({"any_rate": True}, "any_rate= is for failures="),
+        ({"any_rate": 1}, "any_rate must be True or False"),
     ],
 )
 def test_what_was_a_bare_error_or_ignored(options, message):

@@ -24,7 +24,7 @@ def run_on(pod):
     rng = np.random.default_rng(8)
     sizes = [each.hosts for each in pod.slices if each.cubes < 5]
     log = fs.Workload(np.sort(rng.integers(0, 900, 80)), rng.integers(20, 200, 80), rng.choice(sizes, 80))
-    failures = fs.synthetic.exponential_failures(pod.nodes, 2000, 9000, downtime=80.0, rng=9)
+    failures = fs.synthetic.exponential_failures(pod.nodes, 2000, 9000, downtime=80.0, rng=9, any_rate=True)
     return fs.simulate(log, pod, failures=failures, record=True)
 
 

@@ -75,7 +75,7 @@ def test_intervals_of_young_and_daly():
 
 def test_young_counts_in_a_run():
     """On 2 nodes with C = 1 and M = 9: W = 3."""
-    result = failing(TEN, [], cluster(2), checkpointing={"name": "young", "cost": 1.0, "mtbf": 9.0})
+    result = failing(TEN, [], cluster(2), checkpointing={"name": "young", "cost": 1.0, "mtbf": 9.0, "any_rate": True})
     assert result["finish"][0] == 12
 
 

@@ -174,7 +174,7 @@ def test_the_rate_is_that_of_the_failures(options):
     """Whatever jobs do on their nodes: of some thousand failures, within four deviations."""
     n = 3000
     log = fs.Workload(submit=np.arange(n) * 2e4, runtime=[300] * n, size=[3] * n)
-    failures = fs.synthetic.exponential_failures(3, n * 2e4, 1200, downtime=1, rng=5)
+    failures = fs.synthetic.exponential_failures(3, n * 2e4, 1200, downtime=1, rng=5, any_rate=True)
     result = fs.simulate(log, fs.Cluster(3), failures=failures, **{"recovery": fs.Requeue(), **options})
     table = result.mttf()
     kills = int(table["kills"][0])
@@ -191,7 +191,7 @@ def test_the_rate_counts_pauses_and_the_nodes_that_jobs_hold():
     log = fs.Workload(
         submit=np.sort(rng.uniform(0, n * 250, n)), runtime=rng.exponential(900, n), size=[5, 11, 13] * 500
     )
-    failures = fs.synthetic.exponential_failures(64, 4 * n * 250, 30_000, downtime=1, rng=8)
+    failures = fs.synthetic.exponential_failures(64, 4 * n * 250, 30_000, downtime=1, rng=8, any_rate=True)
     options = {"recovery": fs.Requeue(), "failures": failures, "record": True}
     result = fs.simulate(log, fs.Torus(4, 4, 4), migration=fs.Defragment(cost=600), **options)
     paused, grown = (result.ledger[name] / result.ledger["useful"] for name in ("migration", "growth"))
@@ -247,7 +247,7 @@ def test_the_interval_covers_the_rate_of_independent_failures():
     rng, covered, runs_made = np.random.default_rng(4), 0, 200
     log = fs.Workload(submit=[0], runtime=[3000], size=[3])
     for _ in range(runs_made):
-        failures = fs.synthetic.exponential_failures(3, 6000, 300, rng=rng)
+        failures = fs.synthetic.exponential_failures(3, 6000, 300, rng=rng, any_rate=True)
         result = fs.simulate(log, fs.Cluster(3), failures=failures, checkpointing=fs.Periodic(1, 0))
         table = result.mttf(confidence=0.9)
         covered += bool(table["low"][0] <= 100 <= table["high"][0])

@@ -32,7 +32,7 @@ def test_interruptions_come_as_often_as_hosts_at_work_fail(machine):
     """Hosts fail at a constant rate, and those of units at work interrupt; whoever takes the failure over."""
     mtbf, rng = 40_000.0, np.random.default_rng(4)
     log = fs.Workload(np.arange(60) * 3000.0, rng.uniform(2e4, 4e4, 60), rng.choice([16, 24], 60))
-    failures = fs.synthetic.exponential_failures(machine.nodes, 6e6, mtbf, downtime=500.0, rng=5)
+    failures = fs.synthetic.exponential_failures(machine.nodes, 6e6, mtbf, downtime=500.0, rng=5, any_rate=True)
     recovery = fs.HotSpares(2, restart_cost=30)
     options = {"failures": failures, "recovery": recovery, "checkpointing": "periodic:10m,5s"}
     result = fs.simulate(log, machine, **options)

@@ -70,7 +70,9 @@ def result():
     rng = np.random.default_rng(3)
     log = random_log(300, 32, seed=3)
     log = fs.Workload(**{**dict(log), "user": rng.integers(-1, 9, 300)}, columns={"queue": rng.choice(["a", "b"], 300)})
-    failures = fs.synthetic.exponential_failures(32, float(log.submit[-1]) + 9000, mtbf=20_000, downtime=60, rng=1)
+    failures = fs.synthetic.exponential_failures(
+        32, float(log.submit[-1]) + 9000, mtbf=20_000, downtime=60, rng=1, any_rate=True
+    )
     return fs.simulate(log, fs.Cluster(32), failures=failures)
 
 

@@ -48,7 +48,9 @@ def test_the_first_box_is_first_fit(scheduler, seed):
 @given(seed=st.integers(0, 2**32 - 1), failing=st.booleans())
 def test_rewards_add_up_wherever_jobs_start(seed, failing):
     rng = np.random.default_rng(seed)
-    failures = fs.synthetic.exponential_failures(24, 1e4, 4e3, downtime=50.0, rng=rng) if failing else None
+    failures = (
+        fs.synthetic.exponential_failures(24, 1e4, 4e3, downtime=50.0, rng=rng, any_rate=True) if failing else None
+    )
     env = PickBox(small_log(rng), TORUS, jobs=25, metric="mean_wait", failures=failures)
     rewards = play(env, lambda mask: rng.choice(np.flatnonzero(mask)), seed=seed)
     assert sum(rewards) == pytest.approx(-env.result.metrics["mean_wait"], rel=1e-9, abs=1e-9)

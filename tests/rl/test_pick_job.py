@@ -60,7 +60,9 @@ def test_without_arguments_there_is_a_log():
 def test_rewards_of_an_episode_add_up_to_the_metric(reward, metric, seed, failing):
     rng = np.random.default_rng(seed)
     log = fs.synthetic.exponential(12, rng=rng, mean_gap=100, mean_runtime=150, sizes=(1, 2, 3, 4))
-    failures = fs.synthetic.exponential_failures(4, 1e4, 2e3, downtime=50.0, rng=rng) if failing else None
+    failures = (
+        fs.synthetic.exponential_failures(4, 1e4, 2e3, downtime=50.0, rng=rng, any_rate=True) if failing else None
+    )
     env = PickJob(log, fs.Cluster(4), slots=3, jobs=9, reward=reward, metric=metric, failures=failures)
     rewards, _ = play(env, lambda mask: rng.choice(np.flatnonzero(mask)), seed=seed)
     assert sum(rewards) == pytest.approx(-env.result.metrics[metric], rel=1e-9)

@@ -66,7 +66,7 @@ EIGHT = [fs.Cluster(8), fs.Torus(2, 2, 2), fs.Pod((1, 2, 2), (2, 2, 2), 2), fs.P
 def test_rewards_add_up_whatever_is_done(seed, machine):
     rng = np.random.default_rng(seed)
     log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
-    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
+    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng, any_rate=True)
     for reward in ("lost", "telescoping"):
         env = Respond(
             log, machine, failures=failures, lead=20.0, jobs=15, reward=reward, checkpointing=fs.Periodic(80.0, 2.0)
@@ -81,7 +81,7 @@ def test_rewards_add_up_whatever_is_done(seed, machine):
 def test_doing_nothing_is_easy_backfilling(seed, machine):
     rng = np.random.default_rng(seed)
     log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
-    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
+    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng, any_rate=True)
     env = Respond(log, machine, failures=failures, lead=20.0, jobs=20)
     play(env, lambda: 0, options={"first": 0})
     expected = fs.simulate(log, machine, failures=failures, predictor=fs.Perfect())

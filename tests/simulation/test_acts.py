@@ -180,7 +180,7 @@ def test_a_checkpoint_beside_those_that_are_planned(engine):
 
 TORUS = {"machine": fs.Torus(4, 1, 1), "log": fs.Workload(submit=[0], runtime=[100], size=[2])}
 BOTH = fs.Workload(submit=[0, 1], runtime=[99, 9], size=[4, 4])
-RISKY = {"checkpointing": fs.RiskBased(9, 95), "predictor": fs.Blind()}
+RISKY = {"checkpointing": fs.RiskBased(9, 95, any_rate=True), "predictor": fs.Blind()}
 WIDER = {"machine": fs.Cluster(5)}
 REFUSED = [
     (lambda d: d.hold(0), "cannot be held at a decision of kind 'time': only a failure holds", {}),

@@ -184,7 +184,7 @@ def test_intervals_that_are_too_short():
         predicted(fs.IntervalPredictor(1, 1, 0.001), trace)
     refused(OptionError, r"a bucket of 0.0036 s is too short for a span", asked, fs.PredictedWindows("0.0036s"), trace)
     with pytest.raises(OptionError, match=r"an interval of 1e-09 s makes .* requests in 1 buckets"):
-        asked(fs.PredictedWindows("4h", interval=1e-9), trace)
+        asked(fs.PredictedWindows("4h", interval=1e-9, any_rate=True), trace)
 
 
 # -- alarms
@@ -215,7 +215,7 @@ def test_alarms_of_predicted_windows(trace, hours, interval):
                 expected.append((k * length + i * interval, -1))
                 i += 1
     expected = [row for row in expected if row[0] >= 10]
-    assert asked(fs.PredictedWindows(fs.Buckets(length=length), interval=interval), trace) == expected
+    assert asked(fs.PredictedWindows(fs.Buckets(length=length), interval=interval, cost=0), trace) == expected
 
 
 def test_other_policies_ask_for_nothing():

@@ -75,7 +75,7 @@ def test_what_an_own_predictor_draws_depends_on_the_seed_alone():
     ("built_in", "plan"),
     [
         (fs.Periodic(50, 4), lambda jobs: np.full(len(jobs), 50.0)),
-        (fs.Young(cost=4, mtbf=40000), lambda jobs: np.sqrt(((2.0 * 4.0) * 40000) / jobs.size)),
+        (fs.Young(cost=4, mtbf=40000, any_rate=True), lambda jobs: np.sqrt(((2.0 * 4.0) * 40000) / jobs.size)),
         (fs.NoCheckpoint(), lambda jobs: np.full(len(jobs), np.inf)),
     ],
     ids=["periodic", "young", "none"],

@@ -202,7 +202,7 @@ def test_the_command_line_takes_a_pod(capsys):
 def test_without_alignment_a_pod_is_a_torus_of_cubes(scheduler, hosts):
     rng = np.random.default_rng(hosts)
     cubes = random_log(rng, np.arange(1, 13))
-    failures = fs.synthetic.exponential_failures(12, 2000, 4000, downtime=100, count=None, rng=rng)
+    failures = fs.synthetic.exponential_failures(12, 2000, "4000s", downtime=100, count=None, rng=rng)
     policy = parse_policy("scheduler", scheduler)
     torus = fs.simulate(
         cubes, fs.Torus(2, 2, 3), scheduler=policy, placement="first_fit", failures=failures, record=True

@@ -105,11 +105,15 @@ def test_curie_does_not_get_the_second_year(data_dir):
 
 
 def test_a_checkpoint_that_takes_longer_than_the_work_it_saves():
-    said = r"Periodic\(interval=10.0, cost=300.0\) takes 300 s for a checkpoint \(cost\) after each 10 s of work "
+    said = r"Periodic: cost=300 is 300 s for a checkpoint after each 10 s of work \(interval=10\): less than a tenth"
     with pytest.raises(OptionError, match=said):
-        fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, 300))
+        fs.Periodic(10, 300)
     with pytest.raises(OptionError, match=f"cell .*: {said}"):
-        fs.Sweep({"log": LOG, "machine": fs.Cluster(4)}, {"checkpointing": [fs.Periodic(10, 300)]})
+        fs.Sweep(
+            {"log": LOG, "machine": fs.Cluster(4), "checkpointing": fs.Periodic(10, 10)},
+            {"checkpointing.cost": [20, 300]},
+        )
+    assert fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, 300, any_rate=True)).checkpointing.cost == 300
     for cost in (10, 100):  # who looks for the best interval tries some that are far from it
         assert fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, cost)).checkpointing.cost == cost
 
@@ -191,7 +195,7 @@ def test_an_option_that_is_given_twice(capsys, words, said):
 
 def test_checkpoints_that_take_more_than_half_of_the_time(capsys, tmp_path, monkeypatch):
     log = LOG.with_runtime_factor(100)
-    wrong, right = fs.Young(cost=30, mtbf=5), fs.Young(cost=30, mtbf=56 * 86_400)
+    wrong, right = fs.Young(cost=30, mtbf=5, any_rate=True), fs.Young(cost=30, mtbf=56 * 86_400)
     said = "of the time for which jobs hold nodes: check the units of their cost and interval"
     assert warned(log=log, checkpointing=right) == ()
     (text,) = warned(log=log, checkpointing=wrong)
@@ -202,7 +206,7 @@ def test_checkpoints_that_take_more_than_half_of_the_time(capsys, tmp_path, monk
     assert table.select(checkpointing="young:cost=30,mtbf=4.8384e+06").warnings == ()
     monkeypatch.chdir(tmp_path)
     Path("jobs.swf").write_text(command.swf(500, 999))
-    status, out, _ = command.run(capsys, "run", "jobs.swf", "--checkpointing", "young:cost=30,mtbf=5")
+    status, out, _ = command.run(capsys, "run", "jobs.swf", "--checkpointing", "young:cost=30,mtbf=5,any_rate=true")
     assert status == 0
     assert "\nnote: checkpoints take " in out
     assert said in out

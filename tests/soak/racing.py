@@ -23,7 +23,7 @@ def many_runs():
     """One log that all runs share, on each machine."""
     log = fs.synthetic.lublin(200, rng=2, nodes=64)
     trace = fs.synthetic.exponential_failures(
-        nodes=64, span=10**6, mtbf=10**6, downtime=600, rng=np.random.default_rng(1)
+        nodes=64, span=10**6, mtbf=10**6, downtime=600, rng=np.random.default_rng(1), any_rate=True
     )
     options = [
         {"machine": fs.Cluster(64), "scheduler": fs.EasyBackfill(order=fs.Wfp3())},

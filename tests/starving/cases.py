@@ -58,7 +58,11 @@ SWITCHED, WIRED, LARGE = (
     fs.Pod((1, 2, 2), (2, 2, 2), 4), fs.Pod((1, 2, 2), (2, 2, 2), 4, "static"),
     fs.Pod((3, 5, 5), (2, 2, 2), 2, "static", aligned=False),
 )  # fmt: skip
-FAILURES = fs.synthetic.exponential_failures(nodes=16, span=300, mtbf=600, downtime=7, rng=np.random.default_rng(3))
+_DRAWN = fs.synthetic.exponential_failures(
+    nodes=16, span=300, mtbf=600, downtime=7, any_rate=True, rng=np.random.default_rng(3)
+)
+#: Without the number of nodes, so that it goes with machines of more.
+FAILURES = fs.FailureTrace(_DRAWN.time, _DRAWN.node, _DRAWN.downtime, coin=_DRAWN.coin, span=_DRAWN.span)
 FORESEEN = {"failures": FAILURES, "predictor": fs.Perfect()}
 WARNED = {"failures": FAILURES, "predictor": fs.IntervalPredictor(1, 1, 10), "checkpointing": fs.Periodic(5, 1)}
 

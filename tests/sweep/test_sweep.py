@@ -36,7 +36,9 @@ def drawn_log(rng):
 
 
 def drawn_failures(rng, log):
-    return fs.synthetic.exponential_failures(nodes=16, span=log.submit[-1] + 1000, mtbf=5000, downtime=20, rng=rng)
+    return fs.synthetic.exponential_failures(
+        nodes=16, span=log.submit[-1] + 1000, mtbf=5000, downtime=20, rng=rng, any_rate=True
+    )
 
 
 DRAWN = {"log": drawn_log, "machine": TORUS, "failures": drawn_failures}

@@ -232,8 +232,8 @@ def test_every_synthetic_log_is_drawn_anew(name):
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_every_synthetic_trace_is_drawn_anew(name):
-    options = {"weibull": {"shape": 0.8, "scale": 500.0}, "exponential": {"mtbf": 50_000.0}}
-    options["renewal"] = {"mtbf": 50_000.0, "mttr": 100.0}
+    options = {"weibull": {"shape": 0.8, "scale": 500.0}, "exponential": {"mtbf": "50000s"}}
+    options["renewal"] = {"mtbf": "50000s", "mttr": 100.0}
     source = failures_source({"synthetic": name, **options[name]}, Path())
     log = fs.synthetic.nasa_like(100, rng=0)
     one = source(np.random.default_rng(0), fs.Cluster(128), log)

@@ -284,7 +284,9 @@ def checkpoints(draw: Draw, longest: float, about: str) -> Any:
         return fs.PredictedWindows(fs.Buckets(length=3600.0 * hours), asked, interval=interval, cost=cost)
     if kind in ("young", "daly"):
         mtbf = longest * draw.one(0.2, 2, 20)
-        return {"young": fs.Young, "daly": fs.Daly}[kind](cost=draw.one(longest / 50, longest / 10), mtbf=mtbf)
+        return {"young": fs.Young, "daly": fs.Daly}[kind](
+            cost=draw.one(longest / 50, longest / 10), mtbf=mtbf, any_rate=True
+        )
     if kind == "periodic":
         return fs.Periodic(interval, cost)
     if kind == "risk":

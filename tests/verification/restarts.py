@@ -86,8 +86,8 @@ def equal_jobs(n, work, size=1):
 def run_through(log, machine, trace, **options):
     """The result, of which the failures lasted to the end, and whose ledger balances."""
     result = fs.simulate(log, machine, scheduler=fs.Fcfs(), failures=trace, **options)
-    # Intervals far from the best are meant here.
-    assert not [told for told in result.warnings if not told.startswith("checkpoints take")]
+    # Intervals far from the best, and nodes that are mostly down, are meant here.
+    assert not [told for told in result.warnings if not told.startswith(("checkpoints take", "nodes are down"))]
     begin, end = result.span
     assert abs(sum(result.ledger.values()) - machine.nodes * (end - begin)) <= 1e-9 * machine.nodes * (end - begin)
     return result

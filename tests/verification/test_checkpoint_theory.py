@@ -43,8 +43,8 @@ def best_interval(cost, mtbf):
 def test_the_formulas_give_the_printed_table(cost, mtbf, exact, daly, young):
     assert best_interval(cost, mtbf) == pytest.approx(exact, abs=6e-4)
     for nodes in (1, 64):
-        assert fs.Daly(cost, mtbf * nodes).work_between([nodes]) == pytest.approx(daly, abs=6e-4)
-        assert fs.Young(cost, mtbf * nodes).work_between([nodes]) == pytest.approx(young, abs=6e-4)
+        assert fs.Daly(cost, mtbf * nodes, any_rate=True).work_between([nodes]) == pytest.approx(daly, abs=6e-4)
+        assert fs.Young(cost, mtbf * nodes, any_rate=True).work_between([nodes]) == pytest.approx(young, abs=6e-4)
 
     def a_second(w):
         return expected_time(1 / mtbf, w + cost) / w
@@ -61,7 +61,7 @@ def availability(period, cost, mtbf, repair):
 @pytest.mark.parametrize(("cost", "mtbf"), [(60.0, 86_400.0), (600.0, 21_600.0), (600.0, 3600.0), (1.0, 1.0)])
 def test_availability_is_largest_at_its_period(cost, mtbf, repair):
     """No period of 2 million that are tried is better ([saxena2024])."""
-    best = cost + fs.MaxAvailability(cost, 16 * mtbf, repair).work_between([16])[0]
+    best = cost + fs.MaxAvailability(cost, 16 * mtbf, repair, any_rate=True).work_between([16])[0]
     tried = np.linspace(cost, 20 * best, 2_000_001)
     step = tried[1] - tried[0]
     assert abs(tried[availability(tried, cost, mtbf, repair).argmax()] - best) <= step
@@ -75,7 +75,7 @@ def test_without_repairs_and_with_short_checkpoints_it_is_youngs():
 
 
 def poisson(mtbf, horizon, *key):
-    return fs.synthetic.exponential_failures(1, horizon, mtbf, rng=generator(*key))
+    return fs.synthetic.exponential_failures(1, horizon, mtbf, rng=generator(*key), any_rate=True)
 
 
 # -- periodic checkpoints
@@ -112,7 +112,7 @@ def simulated_times(checkpointing, cost, mtbf, work, replicates, *, size=1, reco
     """Of one job that is so long that failures at its ends do not matter; the same failures for every policy."""
     times = []
     for replicate in range(replicates):
-        trace = poisson(mtbf, 4 * work, 22, round(cost), round(mtbf), replicate)
+        trace = poisson(mtbf, 4 * work, 22, round(cost), round(mtbf), replicate).map_nodes(size)
         result = run_through(
             equal_jobs(1, work, size), fs.Cluster(size), trace, recovery=recovery, checkpointing=checkpointing
         )
@@ -150,7 +150,7 @@ def test_waste_is_least_at_the_exact_optimum(cost, mtbf, exact, daly, young):
 def test_daly_and_young_cost_what_their_intervals_cost(cost, mtbf, exact, daly, young):
     work, rate = 1500 * mtbf, 1 / mtbf
     least = simulated_times(fs.Periodic(exact, cost), cost, mtbf, work, 40)
-    for policy, w in ((fs.Daly(cost, mtbf), daly), (fs.Young(cost, mtbf), young)):
+    for policy, w in ((fs.Daly(cost, mtbf, any_rate=True), daly), (fs.Young(cost, mtbf, any_rate=True), young)):
         time = simulated_times(policy, cost, mtbf, work, 40)
         assert_within(time, expected_with_checkpoints(rate, work, w, cost), 0.01)
         assert np.array_equal(
@@ -169,10 +169,10 @@ def test_young_and_daly_go_by_the_rate_of_all_nodes_of_a_job():
     """8 nodes of an MTBF 8 times as long are one node: the same failures, wherever they strike, the same times."""
     cost, mtbf, work = 600.0, 3600.0, 500 * 1699.231
     for policy in (fs.Daly, fs.Young):
-        one = simulated_times(policy(cost, mtbf), cost, mtbf, work, 5)
-        eight = simulated_times(policy(cost, 8 * mtbf), cost, mtbf, work, 5, size=8)
+        one = simulated_times(policy(cost, mtbf, any_rate=True), cost, mtbf, work, 5)
+        eight = simulated_times(policy(cost, 8 * mtbf, any_rate=True), cost, mtbf, work, 5, size=8)
         assert np.array_equal(one, eight)
-        assert (simulated_times(policy(cost, mtbf), cost, mtbf, work, 5, size=8) > one).all()
+        assert (simulated_times(policy(cost, mtbf, any_rate=True), cost, mtbf, work, 5, size=8) > one).all()
 
 
 def test_first_order_waste_holds_for_short_checkpoints_only():
@@ -229,7 +229,7 @@ def test_time_with_free_checkpoints_before_predicted_failures(recall, precision)
     for replicate in range(REPLICATES):
         rng = generator(23, round(100 * recall), round(100 * precision), replicate)
         horizon = (1.4 if recall < 0.9 else 1.05) * mean * n
-        trace = fs.synthetic.exponential_failures(1, horizon, 1 / rate, rng=rng)
+        trace = fs.synthetic.exponential_failures(1, horizon, 1 / rate, rng=rng, any_rate=True)
         predictor = fs.Accuracy(recall)
         if precision < 1:
             seen = trace.time[trace.coin < recall]
@@ -338,7 +338,7 @@ def test_with_predictions_the_best_period_is_longer():
 @pytest.mark.parametrize(("precision", "recall"), [(0.7, 0.6), (0.2, 0.35), (1.0, 1.0), (1.0, 1e-3)])
 def test_an_interval_predictor_has_the_precision_and_recall_that_it_is_given(precision, recall):
     length, nodes = 300.0, 16
-    trace = fs.synthetic.exponential_failures(nodes, 2000 * length, 50 * length, rng=generator(25))
+    trace = fs.synthetic.exponential_failures(nodes, 2000 * length, 50 * length, rng=generator(25), any_rate=True)
     run = fs.Run(
         equal_jobs(1, 10.0),
         fs.Cluster(nodes),

@@ -34,7 +34,9 @@ def simulated(nodes, node_mtbf, interval, cost, restart, *, lengths=150, replica
     for replicate in range(replicates):
         key = zlib.crc32(repr((nodes, interval, cost, restart, replicate)).encode())
         horizon = 6 * lengths * length
-        failures = fs.synthetic.exponential_failures(nodes + spare, horizon, node_mtbf, downtime=downtime, rng=key)
+        failures = fs.synthetic.exponential_failures(
+            nodes + spare, horizon, node_mtbf, downtime=downtime, rng=key, any_rate=True
+        )
         result = fs.simulate(log, fs.Cluster(nodes + spare), failures=failures, **options)
         assert result.span[1] < horizon
         assert result.ettr[0] == result.metrics["ettr"]
@@ -56,7 +58,7 @@ def test_metas_formula_where_failures_are_independent_restarts_short_and_checkpo
     rate, gpus, interval, cost, restart
 ):
     nodes = gpus // GPUS
-    said = fs.expected_ettr(nodes, mtbf(rate), interval, cost=cost, restart_cost=restart)
+    said = fs.expected_ettr(nodes, mtbf(rate), interval, cost=cost, restart_cost=restart, any_rate=True)
     low, high = interval_of(simulated(nodes, mtbf(rate), interval, cost, restart, replicates=6), 0.99)
     assert low <= said <= high
     assert high - low < 0.01  # else it would say nothing
@@ -69,7 +71,7 @@ def test_metas_formula_where_failures_are_independent_restarts_short_and_checkpo
 def test_the_exact_formula_where_failures_are_frequent(interval, cost, restart):
     """In units of the job's mean time between failures."""
     exact = fs.expected_ettr(
-        4, 4 * HOUR, interval * HOUR, cost=cost * HOUR, restart_cost=restart * HOUR, rule="renewal"
+        4, 4 * HOUR, interval * HOUR, cost=cost * HOUR, restart_cost=restart * HOUR, rule="renewal", any_rate=True
     )
     low, high = interval_of(simulated(4, 4 * HOUR, interval * HOUR, cost * HOUR, restart * HOUR, lengths=600), 0.999)
     assert low <= exact <= high
@@ -82,7 +84,7 @@ def test_where_the_formula_is_off_by_more_than_a_point(interval, restart):
     """From x = 0.14 to 0.17 on: what a failure costs over the mean time between failures. It is always too low."""
     job = {"nodes": 1, "mtbf": HOUR, "interval": interval * HOUR, "restart_cost": restart * HOUR}
     x = restart + interval / 2
-    off = fs.expected_ettr(**job, rule="renewal") - fs.expected_ettr(**job)
+    off = fs.expected_ettr(**job, rule="renewal", any_rate=True) - fs.expected_ettr(**job, any_rate=True)
     assert off >= 0
     if x <= 0.14:
         assert off < 0.01
@@ -94,7 +96,7 @@ def test_where_the_formula_is_off_by_more_than_a_point(interval, restart):
 
 def test_the_formula_knows_no_waits():
     """Without a spare node, a repair is a wait; with spares, there is hardly one."""
-    said = fs.expected_ettr(64, 64 * 8 * HOUR, HOUR, restart_cost=5 * MINUTE)
+    said = fs.expected_ettr(64, 64 * 8 * HOUR, HOUR, restart_cost=5 * MINUTE, any_rate=True)
     waiting, spared = (
         simulated(64, 64 * 8 * HOUR, HOUR, 0.0, 5 * MINUTE, spare=spare, downtime=2 * HOUR, replicates=3).mean()
         for spare in (0, 4)
@@ -135,7 +137,9 @@ def test_llama_3():
     assert RATES[1] < rate < RATES[0]
     most = 0.1 * span / 419
     assert most / MINUTE == pytest.approx(18.56, abs=0.005)
-    assert fs.expected_ettr(nodes, mtbf(rate), 2 * (most - 5 * MINUTE), restart_cost=5 * MINUTE) == pytest.approx(0.9)
+    assert fs.expected_ettr(
+        nodes, mtbf(rate), 2 * (most - 5 * MINUTE), restart_cost=5 * MINUTE, any_rate=True
+    ) == pytest.approx(0.9)
 
 
 # -- the function
@@ -145,8 +149,8 @@ def test_limits_of_the_formulas():
     job = {"nodes": 1, "mtbf": "1h", "restart_cost": "1m"}
     assert fs.expected_ettr(1, 1e18, 3600, cost=60) == pytest.approx(60 / 61)
     assert fs.expected_ettr(1, 1e18, 3600, cost=60, rule="renewal") == pytest.approx(60 / 61)
-    assert fs.expected_ettr(**job, interval="4h") == 0  # where it would be negative
-    assert 0 < fs.expected_ettr(**job, interval="4h", rule="renewal") < 0.1
+    assert fs.expected_ettr(**job, interval="4h", any_rate=True) == 0  # where it would be negative
+    assert 0 < fs.expected_ettr(**job, interval="4h", rule="renewal", any_rate=True) < 0.1
     assert fs.expected_ettr(**job, interval=1e9, rule="renewal") == 0
 
 
@@ -154,8 +158,8 @@ def test_the_best_interval_is_dalys():
     """[daly2006] gives a higher order approximation of the period that is best for the exact formula."""
     cost, mean = 60.0, 6 * HOUR
     tried = np.linspace(100, 10_000, 20_001)
-    best = tried[np.argmax([fs.expected_ettr(1, mean, w, cost=cost, rule="renewal") for w in tried])]
-    assert best == pytest.approx(fs.Daly(cost, mean).work_between([1])[0], rel=1e-3)
+    best = tried[np.argmax([fs.expected_ettr(1, mean, w, cost=cost, rule="renewal", any_rate=True) for w in tried])]
+    assert best == pytest.approx(fs.Daly(cost, mean, any_rate=True).work_between([1])[0], rel=1e-3)
 
 
 def test_bad_input():
@@ -178,7 +182,7 @@ def test_bad_input():
     ],
 )
 def test_extremes_are_limits(nodes, mtbf, interval, rule, found):
-    assert fs.expected_ettr(nodes, mtbf, interval, rule=rule) == found
+    assert fs.expected_ettr(nodes, mtbf, interval, rule=rule, any_rate=True) == found
 
 
 def test_nodes_are_as_many_as_floats_count():

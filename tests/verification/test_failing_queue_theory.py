@@ -43,7 +43,9 @@ def test_jobs_of_the_whole_machine_with_restarts_are_the_queue_mg1(machine, reco
         rng = generator(41, replicate)
         log = poisson_log(rng, n, arrivals, work, machine.nodes)
         horizon = 1.1 * n / arrivals
-        trace = fs.synthetic.exponential_failures(machine.nodes, horizon, machine.nodes / failing, rng=rng)
+        trace = fs.synthetic.exponential_failures(
+            machine.nodes, horizon, machine.nodes / failing, rng=rng, any_rate=True
+        )
         result = run_through(log, machine, trace, recovery=recovery)
         wait.append((result.jobs["first_start"] - result.jobs["submit"])[n // 5 :].mean())
         idle.append(result.ledger["idle_no_demand"] / sum(result.ledger.values()))
@@ -64,7 +66,7 @@ def test_the_mg1_queue_with_restarts_to_half_a_percent():
     for replicate in range(300):
         rng = generator(42, replicate)
         log = poisson_log(rng, n, 0.5, 1.0, 1)
-        trace = fs.synthetic.exponential_failures(1, 2.2 * n, 2.0, rng=rng)
+        trace = fs.synthetic.exponential_failures(1, 2.2 * n, 2.0, rng=rng, any_rate=True)
         result = run_through(log, fs.Cluster(1), trace)
         wait.append((result.jobs["first_start"] - result.jobs["submit"])[n // 20 :].mean())
     assert_within(wait, 1.396042, 0.005)
@@ -94,7 +96,7 @@ def test_share_of_nodes_that_are_down(mtbf, mttr, horizon, nodes):
     down, failures = [], []
     for replicate in range(REPLICATES):
         rng = generator(43, round(mtbf), replicate)
-        trace = fs.synthetic.renewal_failures(nodes, horizon, mtbf, mttr, rng=rng)
+        trace = fs.synthetic.renewal_failures(nodes, horizon, mtbf, mttr, rng=rng, any_rate=True)
         result = fs.simulate(
             sparse_log(rng, horizon, nodes, 0.05), fs.Cluster(nodes), failures=trace, scheduler=fs.Fcfs()
         )
@@ -142,7 +144,7 @@ def test_the_capacity_of_a_machine_is_that_of_its_nodes_that_are_up(recovery):
     useful = []
     for replicate in range(20):
         rng = generator(45, replicate)
-        trace = fs.synthetic.renewal_failures(nodes, 1.2 * horizon, mtbf, mttr, rng=rng)
+        trace = fs.synthetic.renewal_failures(nodes, 1.2 * horizon, mtbf, mttr, rng=rng, any_rate=True)
         log = equal_jobs(round(0.8 * nodes * horizon), 1.0)
         result = run_through(log, fs.Cluster(nodes), trace, recovery=recovery, checkpointing=fs.BeforeFailure(0))
         assert result.ledger["lost"] == 0.0
@@ -168,7 +170,7 @@ def test_safest_first_with_perfect_predictions_loses_no_job_on_a_half_empty_clus
     for replicate in range(5):
         rng = generator(46, replicate)
         log = half_empty(rng, nodes, n)
-        trace = fs.synthetic.exponential_failures(nodes, 16.0 * n, 60.0, downtime=1.0, rng=rng)
+        trace = fs.synthetic.exponential_failures(nodes, 16.0 * n, 60.0, downtime=1.0, rng=rng, any_rate=True)
         failing = [
             len(np.unique(trace.node[(trace.time > s - 1) & (trace.time < s + r)]))
             for s, r in zip(log.submit, log.runtime, strict=True)
@@ -194,7 +196,7 @@ def test_safest_first_is_hit_by_what_it_does_not_foresee(recall):
     for replicate in range(REPLICATES):
         rng = generator(47, round(100 * recall), replicate)
         log = fs.Workload(submit=np.arange(n) * 2.0, runtime=np.ones(n), size=np.ones(n, int), estimate=np.ones(n))
-        trace = fs.synthetic.exponential_failures(nodes, 2.0 * n + 100, 1 / rate, rng=rng)
+        trace = fs.synthetic.exponential_failures(nodes, 2.0 * n + 100, 1 / rate, rng=rng, any_rate=True)
         run = fs.Run(log, fs.Cluster(nodes), failures=trace, placement=fs.SafestFirst(), predictor=fs.Accuracy(recall))
         result = run.simulate()
         kept.append((result.jobs["restarts"] > 0).mean())
@@ -209,7 +211,7 @@ def test_least_failures_first_avoids_the_nodes_that_always_fail():
     rng = generator(48)
     log = half_empty(rng, nodes, n)
     early = fs.FailureTrace(np.full(nodes // 2, 0.0), np.arange(nodes // 2), 0.0, span=1.0)
-    later = fs.synthetic.exponential_failures(nodes // 2, 16.0 * n, 60.0, rng=rng)
+    later = fs.synthetic.exponential_failures(nodes // 2, 16.0 * n, 60.0, rng=rng, any_rate=True).map_nodes(nodes)
     log = fs.Workload(**{**log.columns, "submit": log.submit + 1.0})
     run = fs.Run(log, fs.Cluster(nodes), failures=early.merge(later), scheduler=fs.Fcfs())
     assert run.simulate().jobs["restarts"].sum() > n // 2

@@ -15,7 +15,7 @@ T_7 = 5.408
 def running(pod, chips, a, rng):
     """At 2,000 instants of one run in which a slice is always wanted, how many slices are held."""
     mtbf = REPAIR * a / (1.0 - a)
-    failures = fs.synthetic.renewal_failures(pod.nodes, SPAN, mtbf, REPAIR, rng=rng)
+    failures = fs.synthetic.renewal_failures(pod.nodes, SPAN, mtbf, REPAIR, rng=rng, any_rate=True)
     slices = 2 * pod.chips // chips
     n = int(slices * SPAN / RUNTIME) + slices
     jobs = pod.jobs(fs.Workload(np.zeros(n), np.full(n, RUNTIME), np.full(n, chips)), chips="size")

@@ -74,7 +74,7 @@ def half_full(seed, n=1500, every=2000.0, nodes=64):
     log = fs.Workload(
         submit=np.cumsum(rng.exponential(500.0, n)), runtime=rng.uniform(2000.0, 28_000.0, n), size=np.ones(n, int)
     )
-    trace = fs.synthetic.exponential_failures(nodes, 500.0 * n, nodes * every, downtime=600.0, rng=seed)
+    trace = fs.synthetic.exponential_failures(nodes, 500.0 * n, nodes * every, downtime=600.0, rng=seed, any_rate=True)
     return log, fs.Cluster(nodes), trace
 
 
@@ -178,7 +178,7 @@ def inflation(log, mtbf):
 
 def suspended(log, nodes, mtbf, seed):
     """Jobs stay on their nodes until those are repaired; checkpoints cost nothing."""
-    trace = fs.synthetic.exponential_failures(nodes, 3 * log.submit[-1], mtbf, downtime=REPAIR, rng=seed)
+    trace = fs.synthetic.exponential_failures(nodes, 3 * log.submit[-1], mtbf, downtime=REPAIR, rng=seed, any_rate=True)
     options = {"recovery": fs.Hold(RESTART), "checkpointing": fs.Periodic(WORK, 0)}
     return fs.simulate(log, fs.Cluster(nodes), failures=trace, **options)
 

@@ -45,7 +45,7 @@ def test_the_formulas_give_the_printed_constants(work, rate, down, recovery, mea
 def failures_when_up(rate, down, horizon, rng):
     """On one node: exponential up times, a constant down time without failures."""
     if down == 0.0:
-        return fs.synthetic.exponential_failures(1, horizon, 1 / rate, rng=rng)
+        return fs.synthetic.exponential_failures(1, horizon, 1 / rate, rng=rng, any_rate=True)
     n = math.ceil(1.2 * horizon / (1 / rate + down))
     time = np.cumsum(rng.exponential(1 / rate, n) + down) - down
     return fs.FailureTrace(time, np.zeros(n, int), down, span=time[-1])
@@ -94,7 +94,7 @@ def test_failures_of_a_node_that_is_down_lengthen_its_down_time(recovery):
     means = []
     for replicate in range(REPLICATES):
         trace = fs.synthetic.exponential_failures(
-            1, 1.3 * mean * JOBS, 1 / rate, downtime=down, rng=generator(2, replicate)
+            1, 1.3 * mean * JOBS, 1 / rate, downtime=down, rng=generator(2, replicate), any_rate=True
         )
         result = run_through(equal_jobs(JOBS, work), fs.Cluster(1), trace, recovery=recovery(restart_cost=cost))
         means.append(times_one_by_one(result).mean())
@@ -139,7 +139,7 @@ def test_a_parallel_job_fails_with_any_of_its_nodes(machine, size, placement, re
     means = []
     for replicate in range(REPLICATES):
         rng = generator(4, machine.nodes, size, replicate)
-        trace = fs.synthetic.exponential_failures(machine.nodes, 1.4 * mean * 1000, 1 / each, rng=rng)
+        trace = fs.synthetic.exponential_failures(machine.nodes, 1.4 * mean * 1000, 1 / each, rng=rng, any_rate=True)
         result = run_through(equal_jobs(1000, work, size), machine, trace, recovery=recovery, placement=placement)
         means.append(times_one_by_one(result).mean())
     wrong = [expected_time(n * each, work, 0.0, 0.2) for n in (1, size - 1, size + 1, machine.nodes) if n != size]

@@ -123,7 +123,7 @@ def checkpointing(name, length, cost, interval=0.0, victims=None):
         case "periodic":
             return fs.Periodic(length, cost)
         case "young":
-            return fs.Young(cost=cost, mtbf=length)
+            return fs.Young(cost=cost, mtbf=length, any_rate=True)
         case "before":
             return fs.BeforeFailure(cost)
     return fs.PredictedWindows(

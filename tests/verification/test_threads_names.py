@@ -43,7 +43,9 @@ LOG = fs.Workload(
     submit=np.sort(rng.integers(0, 80, 40)), runtime=rng.integers(1, 40, 40), estimate=rng.integers(40, 60, 40),
     size=rng.integers(1, 8, 40), user=rng.integers(1, 4, 40),
 )  # fmt: skip
-FAILURES = fs.synthetic.exponential_failures(nodes=16, span=300, mtbf=600, downtime=7, rng=np.random.default_rng(3))
+FAILURES = fs.synthetic.exponential_failures(
+    nodes=16, span=300, mtbf=600, downtime=7, rng=np.random.default_rng(3), any_rate=True
+)
 #: What says how long a run took.
 TIMED = ("provenance", "record")
 GAIN, WEIGHT = rng.random(20), rng.integers(1, 9, 20)

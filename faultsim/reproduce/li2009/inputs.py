@@ -167,6 +167,7 @@ class Drawn:
             mtbf * DAY,
             p.mttr * HOUR,
             uptimes=self.uptimes,
+            any_rate=True,
             rng=np.random.default_rng([self.seed, _FAILURES, replicate]),
         )
 

@@ -99,7 +99,7 @@ def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameter
     common: dict[str, Any] = {"scheduler": EasyBackfill(), "estimates": estimates, "seed": seed}
     if trace is None:
         return Run(log, Cluster(NODES), **common)
-    checkpointing: Checkpointing | None = Young(p.checkpoint_cost, k.mtbf * DAY)
+    checkpointing: Checkpointing | None = Young(p.checkpoint_cost, f"{k.mtbf!r}d")
     if k.method != EASY:
         common["predictor"] = IntervalPredictor(k.precision, k.recall, p.interval)
         if k.method != "placement":
@@ -118,7 +118,7 @@ def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameter
         if k.method == "both + checkpoints":
             # The interval that is best for the failures that are not predicted: sqrt(2 C M / (1 - recall))
             # ([aupy2014]); none is left where all are.
-            checkpointing = Young(p.checkpoint_cost, k.mtbf * DAY / (1 - k.recall)) if k.recall < 1 else None
+            checkpointing = Young(p.checkpoint_cost, f"{k.mtbf * DAY / (1 - k.recall)!r}s") if k.recall < 1 else None
     return Run(
         log, Cluster(NODES), failures=trace, recovery=Hold(p.restart_cost), checkpointing=checkpointing, **common
     )

@@ -52,7 +52,9 @@ def host_failures(hosts: int, a: float, repairs: float, kinds: Distributions, rn
     up = REPAIR * a / (1.0 - a)
     begin = kinds.forgotten * up + REPAIRS * REPAIR
     span = begin + repairs * REPAIR
-    whole = renewal_failures(hosts, span, up, REPAIR, uptimes=kinds.uptimes, repairs=kinds.repairs, rng=rng)
+    whole = renewal_failures(
+        hosts, span, up, REPAIR, uptimes=kinds.uptimes, repairs=kinds.repairs, any_rate=True, rng=rng
+    )
     return whole.window(begin, span, under_way=True)
 
 

@@ -59,7 +59,7 @@ class Training(NamedTuple):
         more = 8
         every = self.mean * self.nodes  # of a node
         span = 10.0 * failures * self.mean
-        trace = exponential_failures(self.nodes + more, span, every, downtime=self.mean / 100.0, rng=rng)
+        trace = exponential_failures(self.nodes + more, span, every, downtime=self.mean / 100.0, any_rate=True, rng=rng)
         log = Workload(submit=[0.0], runtime=[failures * self.mean], size=[self.nodes])
         return Run(
             log,
@@ -78,6 +78,7 @@ class Training(NamedTuple):
             cost=self.cost,
             restart_cost=self.restart,
             rule=rule,
+            any_rate=True,
         )
 
 
@@ -101,7 +102,7 @@ def of_llama(interval: float) -> Training:
 
 def best_period(mean: float) -> float:
     """The period, work and checkpoint, that maximizes the availability."""
-    return float(MaxAvailability(SAVING, mean, REPAIRING).work_between([1])[0]) + SAVING
+    return float(MaxAvailability(SAVING, mean, REPAIRING, any_rate=True).work_between([1])[0]) + SAVING
 
 
 def of_period(mean: float, factor: float) -> Training:
