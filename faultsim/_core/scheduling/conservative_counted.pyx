@@ -26,7 +26,7 @@ from faultsim._core.queue cimport (
     TOGETHER, close_gap, keep_range, next_fitting, nobody_waits, open_scan, queued_before, set_scan, sort_queue,
 )
 from faultsim._core.scheduling.counted_plan cimport (
-    CAME, GAVE, PASSED, add_gain, earliest_hole, gain_t, happened, happening_t, no_gain, not_refused, plan_give,
+    CAME, GAVE, PASSED, add_gain, earliest_hole, gain_t, happened, happening_t, joined_hole, no_gain, not_refused, plan_give,
     plan_reserve, plan_reset, plan_t,
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
@@ -34,7 +34,7 @@ from faultsim._core.scheduling.profile cimport (
     STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset,
     profile_t, spot_t, step_back, steps_t,
 )
-from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
+from faultsim._core.state cimport end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
@@ -200,9 +200,13 @@ cdef int sweep(plan_t *p, sim_t *s, bint replays) noexcept nogil:
         elif need > gain.peak:
             pass
         elif begin < p.until:
-            if p.end[job] > gain.begin or begin > gain.begin:
-                s.work.looked += 1
+            # An earlier hole ends before the reservation, or reaches into it.  The first is possible only if the job
+            # could end by then; the second only if nodes were given back just before the reservation.
+            s.work.looked += 1
+            if gain.begin < begin and end_if_started(s, job) <= begin:
                 found = earliest_hole(p, s, job, min(begin, gain.end))
+            if found == INFINITY and gain.begin < begin <= gain.end:
+                found = joined_hole(p, s, job)
         elif p.until < INFINITY and q.least[at] <= gain.longest:
             s.work.looked += 1
             found = earliest_hole(p, s, job, min(p.until, gain.end))

@@ -21,13 +21,10 @@ from faultsim._core.thresholds cimport thresholds_t
 cdef enum:
     MOST_REFUSALS = 16
 
-# No job that needs as many nodes, for as long, and whose own reservation does not begin earlier finds a hole that begins
-# before `until`.  The job's own reservation counts as free for it, hence the condition on `begin`: a hole that ends
-# inside of the later reservation would have been one for the refused job, too, joined to its earlier reservation.
+# No job that needs as many nodes, for as long, finds a hole that begins before `until`, beside all reservations.
 cdef struct refusal_t:
     int32_t need
     double least             # seconds, without start delay and restart
-    double begin             # of the reservation of the job that was refused; inf: it had none
     double until
 
 # The span of the nodes that were given back, the largest number of free nodes in it, and a bound on the length of any
@@ -85,8 +82,10 @@ cdef struct plan_t:
 cdef int plan_reset(plan_t *p, sim_t *s) noexcept nogil
 # `nodes` more are free in [begin, end).  OK or NO_MEMORY.
 cdef int plan_give(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil
-# The earliest hole of a job that begins before `stop`, at most its reservation; inf: none.
+# The earliest hole of a job that begins before `stop`, beside all reservations, its own included; inf: none.
 cdef double earliest_hole(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil
+# The earliest hole of a job that reaches into its reservation, whose nodes count as free for it; inf: none.
+cdef double joined_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give a job a reservation at `begin`, earlier than the one that it has.  OK or NO_MEMORY.
 cdef int plan_reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil
 # Bit k: no refusal before `stop` covers the job at position at + k; for `n` jobs without a reservation, at most 32.

@@ -97,13 +97,12 @@ cdef int plan_give(plan_t *p, const sim_t *s, double begin, double end, int32_t 
 cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, double *longest) noexcept nogil:
     """The earliest time from `t` on and before `stop` at which `job` fits for all of its expected duration; inf: none.
 
-    The reservation of the job itself counts as free, so it need not be taken out first.  Nodes whose release is overdue
-    count from now on, although they are not free yet (model.md#holes): such a hole is at `now`, and the job waits.
-    `longest`: the stretches that were too short are shorter.
+    Nodes whose release is overdue count from now on, although they are not free yet (model.md#holes): such a hole is at
+    `now`, and the job waits.  `longest`: the stretches that were too short are shorter.
     """
     cdef profile_t *f = &p.free
     cdef int32_t need = s.need[job], i = 0, b = 0, first
-    cdef double own = p.begin[job], end
+    cdef double end
     cdef spot_t spot
     cdef const steps_t *steps
     if t > f.begins[0]:
@@ -129,8 +128,6 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
         if not t < stop:
             return INFINITY
         end = end_if_started_at(s, job, t)
-        if end > own:
-            end = own
         # The first later step with too few nodes.
         i += 1
         while True:
@@ -152,7 +149,7 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
 
 cdef inline bint says_no_more(const refusal_t *a, const refusal_t *b) noexcept nogil:
     """Whether everything that `a` refuses is refused by `b`, too."""
-    return a.need >= b.need and a.least >= b.least and a.begin >= b.begin and a.until <= b.until
+    return a.need >= b.need and a.least >= b.least and a.until <= b.until
 
 
 cdef void remember(plan_t *p, const refusal_t *refusal) noexcept nogil:
@@ -174,12 +171,10 @@ cdef double earliest_hole(plan_t *p, const sim_t *s, int32_t job, double stop) n
     cdef refusal_t new
     cdef const refusal_t *old
     cdef int32_t i
-    new.need, new.least, new.begin = s.need[job], s.remaining[job], p.begin[job]
-    if new.begin >= p.until:
-        new.begin = INFINITY     # void; no hole before the horizon reaches it
+    new.need, new.least = s.need[job], s.remaining[job]
     for i in range(p.n_refusals):
         old = &p.refusal[i]
-        if old.until > t and old.need <= new.need and old.least <= new.least and old.begin <= new.begin:
+        if old.until > t and old.need <= new.need and old.least <= new.least:
             t, longest = old.until, old.least
             if t >= stop:
                 return INFINITY
@@ -188,6 +183,22 @@ cdef double earliest_hole(plan_t *p, const sim_t *s, int32_t job, double stop) n
     new.until, new.least = min(found, stop), longest
     remember(p, &new)
     return found
+
+
+cdef double joined_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef profile_t *f = &p.free
+    cdef int32_t need = s.need[job]
+    cdef double begin = p.begin[job], t = begin
+    cdef spot_t spot = spot_of(f, begin)
+    if at_of(f, spot) == begin and not step_back(f, &spot):
+        return INFINITY
+    # Invariant: enough nodes are free from `t` up to the reservation.
+    while level_of(f, spot) >= need:
+        f.looked += 1
+        t = at_of(f, spot)
+        if not step_back(f, &spot):
+            break
+    return t if t < begin else INFINITY
 
 
 cdef int plan_reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
