@@ -75,8 +75,9 @@ class Checkpointing(OwnPolicy):
 
         Parameters
         ----------
-        jobs : Workload
-            The jobs of the run, with all columns of the log.
+        jobs : object with arrays ``id``, ``submit``, ``estimate``, ``size``, ``user``
+            The jobs of the run; further columns of the log are there by their names. Estimates are expected run times
+            in seconds, after ``estimates=``.
 
         Returns
         -------

@@ -65,6 +65,7 @@ class CompiledOrder(Compiled, QueueOrder):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "order"
+    sees_jobs: ClassVar[bool] = False
     # Not in __dict__, which says in a sweep what the order is.
     __slots__ = ("_found", "function")
 

@@ -83,6 +83,7 @@ class CompiledScheduler(Tabled, Scheduler):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "scheduler"
+    sees_jobs: ClassVar[bool] = False
     is_slow: ClassVar[bool] = True
     # Not in __dict__, which says in a sweep what it is.
     __slots__ = ("made_of", "order", "table")
@@ -156,6 +157,7 @@ class CompiledPlacement(Tabled, Placement):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "placement"
+    sees_jobs: ClassVar[bool] = False
     __slots__ = ("made_of", "table")
 
     def __init__(self, source: object, *, box_order: BoxOrderWord = BOX_ORDERS[0], version: str = "") -> None:

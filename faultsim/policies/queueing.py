@@ -402,6 +402,9 @@ class External(Scheduler):
         ``"checkpoint"``, every request of `checkpointing` that a job could grant; ``"tick"``, every `tick` seconds.
     tick : float, optional
         Seconds between two ticks, which are at its whole multiples.
+    oracle_runtimes : bool, default False
+        Whether `Decision.queue` and `Decision.running` have a column ``runtime`` (s), the true run times, which no
+        scheduler has: for upper bounds only (model.md#oracle).
 
     Examples
     --------
@@ -431,6 +434,7 @@ class External(Scheduler):
     repairs: Repairs = "known"
     at: Annotated[tuple[str, ...], Check(_kinds)] = ("schedule",)
     tick: Annotated[Seconds | None, Check(_tick)] = None
+    oracle_runtimes: Annotated[bool, Check(checks.flag, "oracle_runtimes of External")] = False
 
     if TYPE_CHECKING:
 
@@ -440,6 +444,7 @@ class External(Scheduler):
             repairs: Literal["known", "unknown"] = "known",
             at: Sequence[DecisionKind] | DecisionKind = ("schedule",),
             tick: checks.Duration | None = None,
+            oracle_runtimes: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -19,5 +19,5 @@ class Written(Fcfs):
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         """One call of the scheduler."""
-        self.rule["object"].schedule(Decision(state, "schedule", order))
+        self.rule["object"].schedule(Decision(state, "schedule", order, "scheduler"))
         state.n_decisions += 1

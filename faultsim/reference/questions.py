@@ -9,6 +9,9 @@ from faultsim.reference.job import Job
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.state import Question, State
 
+#: Kind of decision -> kind of the policy in Python that answers it.
+_ANSWERS = {"failure": "recovery", "checkpoint": "checkpointing", "tick": "rescheduling"}
+
 
 def answerers(settings: dict[str, Any]) -> dict[str, Any]:
     """Kind of decision -> the method that answers it, None where the caller does; kinds that nobody is asked are not
@@ -46,7 +49,7 @@ def ask(
     if answer is None:
         yield "decide"
     else:
-        granted = answer(Decision(state, kind, queue_order(state)))
+        granted = answer(Decision(state, kind, queue_order(state), _ANSWERS[kind]))
         state.n_decisions += 1
     state.question = None
     return granted

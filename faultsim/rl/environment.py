@@ -19,6 +19,14 @@ from faultsim.simulation.stepping import Simulation
 #: How often `reset` draws an episode that has a decision.
 DRAWS = 100
 
+_ACTIONS = "its actions take the place of a scheduler"
+_EPISODES = "an episode knows its jobs from the start"
+#: Options of a simulation that an environment does not have, and why.
+_REFUSED = {
+    "scheduler": _ACTIONS, "record": _ACTIONS, "engine": _ACTIONS, "live": _EPISODES, "unknown": _EPISODES,
+    "oracle_runtimes": "its observations have no run times",
+}  # fmt: skip
+
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
@@ -34,9 +42,9 @@ class Environment(gymnasium.Env[Any, np.int64]):
     _decision: Decision | None
 
     def __init__(self, log: Workload, machine: Machine, *, jobs: int, reward: str, metric: str, **options: Any) -> None:
-        for name in ("scheduler", "record", "engine"):
+        for name, reason in _REFUSED.items():
             if name in options:
-                raise OptionError(f"an environment has no option {name!r}: its actions take the place of a scheduler")
+                raise OptionError(f"an environment has no option {name!r}: {reason}")
         self._log, self._machine, self._options = log, machine, options
         self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
         self._reward = make_reward(reward, metric)

@@ -70,7 +70,15 @@ class Execution:
     engine : Engine or ReferenceEngine
     """
 
-    def __init__(self, run: RunOptions, engine: str = "core", *, live: int = 0, unknown: Unknown = False) -> None:
+    def __init__(
+        self,
+        run: RunOptions,
+        engine: str = "core",
+        *,
+        live: int = 0,
+        unknown: Unknown = False,
+        oracle_runtimes: bool = False,
+    ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         self._run = run
         self._log = run.fitting_log()
@@ -80,19 +88,17 @@ class Execution:
         settings = _engine_settings(self._lowered)
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
-        columns: list[NDArray[Any]] = [
-            self._log.submit,
-            self._log.runtime,
-            run.expected_runtimes(self._log),
-            self._log.size,
-        ]
+        estimate = run.expected_runtimes(self._log)
+        columns: list[NDArray[Any]] = [self._log.submit, self._log.runtime, estimate, self._log.size]
         world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
+        if oracle_runtimes:
+            world["oracle_runtimes"] = self._lowered["oracle_runtimes"] = True
         if (slow := clocks(run, self._log)) is not None:
             world["clocks"] = slow
         policy = run.checkpointing
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world["checkpoint_interval"] = planned_intervals(policy, self._log)
+            world["checkpoint_interval"] = planned_intervals(policy, self._log, estimate)
         if (ranks := _ranks(run, self._log)) is not None:
             world["shape_rank"] = ranks
         if live:
@@ -184,7 +190,7 @@ class Execution:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
         runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
-        interval = planned_intervals(self._run.checkpointing, log)
+        interval = planned_intervals(self._run.checkpointing, log, estimate)
         told = self._told.and_then(log)
         if isinstance(self._run.machine, Pod):
             check_shapes(self._run.machine, log)

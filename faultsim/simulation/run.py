@@ -164,7 +164,8 @@ class Run:
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
         check_slowdowns(self)
-        self.scheduler.check_columns(self.log.columns)
+        # A policy in Python may keep what it is given here.
+        self.scheduler.check_columns({name: column for name, column in self.log.columns.items() if name != "runtime"})
         if isinstance(self.machine, Pod):
             check_shapes(self.machine, self.log)
 
@@ -278,7 +279,7 @@ class Run:
     def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
         """Reject intervals that are far too short for the run times; return the seconds of planned checkpoints."""
         policy = self.checkpointing
-        between = None if policy is None else checkpoint_intervals(policy, log)
+        between = None if policy is None else checkpoint_intervals(policy, log, estimate)
         if policy is None or between is None:
             return 0.0
         if between.min() < LEAST_INTERVAL:

@@ -25,7 +25,7 @@ _MOST_JOBS = 2**31 - 1
 class Simulation:
     """A run, step by step: as a backend for other programs, for teaching, and for inspection.
 
-    Takes the parameters of `simulate`, except ``progress``, and two more.
+    Takes the parameters of `simulate`, except ``progress``, and three more.
 
     Parameters
     ----------
@@ -35,6 +35,9 @@ class Simulation:
         is known from the start.
     unknown : bool or array_like of bool, shape (n,), default False
         Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
+    oracle_runtimes : bool, default False
+        Whether ``queue`` and ``running`` of the decisions that `advance` returns have a column ``runtime`` (s): the
+        true run times, ``inf`` where unknown, which no scheduler has. For upper bounds only (model.md#oracle).
 
     Raises
     ------
@@ -62,9 +65,11 @@ class Simulation:
         *,
         live: int = 0,
         unknown: bool | ArrayLike = False,
+        oracle_runtimes: bool = False,
         **options: Any,
     ) -> None:
         engine = options.pop("engine", "core")
+        checks.flag("oracle_runtimes", oracle_runtimes)
         if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
             _check_live(log, live, options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
@@ -74,13 +79,13 @@ class Simulation:
         mask = _which("unknown", unknown, log)
         if not live and np.any(mask):
             raise OptionError("unknown run times are told later: give live=, how many jobs there will be")
-        self._given = (run, engine, live, mask)
+        self._given = (run, engine, live, mask, oracle_runtimes)
         self._begin()
         self._keep_acts()
 
     def _begin(self) -> None:
-        run, engine, live, unknown = self._given
-        self._execution = Execution(run, engine, live=live, unknown=unknown)
+        run, engine, live, unknown, oracle = self._given
+        self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle)
         self._before: tuple[list[Any], ...] = ()
         self._last: Decision | None = None
         self._door = _door_of(self._execution)
@@ -238,7 +243,7 @@ class Simulation:
         >>> sim.rollout(fs.EasyBackfill()).jobs["start"], sim.rollout(fs.Fcfs()).jobs["start"]
         (array([ 0., 10.,  2.]), array([ 0., 10., 20.]))
         """
-        run, _, live, _ = self._given
+        run, _, live, *_ = self._given
         if live:
             raise NotAvailableError("rollout is not available with live=: nobody knows what will come")
         if External is not type(run.scheduler) or type(scheduler) is External or scheduler.is_written():
