@@ -30,6 +30,11 @@ _REFUSED = {
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
+def _scalar(action: Any) -> Any:
+    """An action; agents also give it as an array of one."""
+    return action.reshape(())[()] if isinstance(action, np.ndarray) and action.size == 1 else action
+
+
 class Environment(gymnasium.Env[Any, np.int64]):
     """An episode is a stretch of a log, on a machine that is empty when it begins.
 
@@ -107,9 +112,8 @@ class Environment(gymnasium.Env[Any, np.int64]):
     def _step(self, action: np.int64) -> Step:
         if self._decision is None:
             raise OptionError("the episode has ended, or none has begun: call reset()")
-        mask, number = self.action_masks(), int(action)
-        if not 0 <= number < len(mask):
-            raise OptionError(f"action must be 0 to {len(mask) - 1}, got {action!r}")
+        mask = self.action_masks()
+        number = checks.whole("action", _scalar(action), low=0, high=len(mask) - 1)
         if not mask[number]:
             self._illegal += 1
             number = self._instead(mask)
