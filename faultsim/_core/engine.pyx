@@ -246,7 +246,9 @@ cdef class Engine(Live):
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
         try:
-            scheduler.schedule(self.decide("schedule", "scheduler"))
+            given = scheduler.schedule(self.decide("schedule", "scheduler"))
+            if given is not None:
+                raise self.settings["nothing_returned"](scheduler, "schedule", given)
         finally:
             self.s.n_decisions += 1
 
@@ -265,12 +267,11 @@ cdef class Engine(Live):
         cdef int question = self.s.asked.question
         decision = self.decide(_KINDS[question], _ANSWERS[question])
         try:
-            if question == ASK_FAILURE:
-                policy.react(decision)
-            elif question == ASK_CHECKPOINT:
+            if question == ASK_CHECKPOINT:
                 return policy.wants(decision)
-            else:
-                policy.tick(decision)
+            given = policy.react(decision) if question == ASK_FAILURE else policy.tick(decision)
+            if given is not None:
+                raise self.settings["nothing_returned"](policy, "react" if question == ASK_FAILURE else "tick", given)
             return False
         finally:
             self.s.n_decisions += 1

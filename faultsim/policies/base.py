@@ -13,7 +13,7 @@ from faultsim.errors import OptionError
 
 __all__ = [
     "Check", "FailureCount", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "SeenJobs", "Share",
-    "hidden_runtime", "reads_runtimes",
+    "hidden_runtime", "nothing_returned", "reads_runtimes",
 ]  # fmt: skip
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
@@ -131,6 +131,14 @@ def reads_runtimes(policy: object) -> bool:
     if is_oracle and not getattr(policy, "sees_jobs", True):
         raise OptionError(f"oracle_runtimes of {name} has no effect: it receives no run times; leave it out")
     return is_oracle
+
+
+def nothing_returned(policy: object, method: str, given: object) -> OptionError:
+    """The error of a method that acts on a decision, and whose answer would have no effect."""
+    return OptionError(
+        f"{type(policy).__name__}.{method} must act by the methods of the decision and return nothing, got "
+        f"{given!r:.60}: what it returns has no effect"
+    )
 
 
 def hidden_runtime() -> OptionError:

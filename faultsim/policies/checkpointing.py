@@ -107,6 +107,11 @@ class Checkpointing(OwnPolicy):
     def _plain(self) -> dict[str, Any]:
         if not self.is_written():
             return super()._plain()
+        if self.is_asked() and type(self).intervals is not Checkpointing.intervals:
+            raise OptionError(
+                f"{type(self).__name__} defines intervals and wants, of which only one is called: define intervals for "
+                f"checkpoints that are planned before the run, or wants for requests while it runs"
+            )
         if not self.is_asked():
             return super()._plain() | {"cost": _seconds(f"{type(self).__name__}.cost", getattr(self, "cost", 0.0))}
         name = type(self).__name__

@@ -28,6 +28,7 @@ __all__ = [
 
 
 _ARRIVAL = ArrivalOrder()
+_REPAIRS = ("known", "unknown")
 _PRIORITY = Key("-priority")
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
@@ -68,7 +69,8 @@ class Scheduler(OwnPolicy):
     """Base of schedulers; subclass it to write your own in Python.
 
     Override `schedule`.  It is called once in each scheduling pass, inside the engine, with the global interpreter lock
-    held.  `order` may be set, too: the queue is then in that order.
+    held.  `order` may be set, too: the queue is then in that order; and `repairs`, which means what it means for
+    `EasyBackfill`.
 
     Examples
     --------
@@ -107,8 +109,10 @@ class Scheduler(OwnPolicy):
 
     def _plain(self) -> dict[str, Any]:
         """With its order and what it knows of repairs, for one written in Python."""
-        own = {"order": checked_order(self.order).lower(), "repairs": "known"} if self.is_written() else {}
-        return {**super()._plain(), **own}
+        if not self.is_written():
+            return super()._plain()
+        repairs = checks.choice(f"repairs of {type(self).__name__}", getattr(self, "repairs", "known"), _REPAIRS)
+        return {**super()._plain(), "order": checked_order(self.order).lower(), "repairs": repairs}
 
 
 def _depth(value: object) -> int | str:

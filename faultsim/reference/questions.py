@@ -4,6 +4,7 @@ import math
 from collections.abc import Generator
 from typing import Any
 
+from faultsim.policies.base import nothing_returned
 from faultsim.reference.decisions import Decision
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.queueing import queue_order
@@ -50,6 +51,8 @@ def ask(
         yield "decide"
     else:
         granted = answer(Decision(state, kind, queue_order(state), _ANSWERS[kind]))
+        if granted is not None and kind != "checkpoint":
+            raise nothing_returned(answer.__self__, answer.__name__, granted)
         state.n_decisions += 1
     state.question = None
     return granted
