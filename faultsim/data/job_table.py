@@ -65,9 +65,20 @@ class JobTable(Table):
         if columns is not None:
             checked |= further_columns(columns, n)
         self._fill(columns=checked, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
+        if id is None:
+            self._once["numbered"] = True
 
     def _fill(self, **parts: Any) -> Self:
-        return super()._fill(once={}, **parts)  # `once`: values computed from columns that many runs share
+        return super()._fill(**{"once": {}, **parts})  # `once`: values computed from columns that many runs share
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restored, (kind, parts) = super().__reduce__()
+        return restored, (kind, {**parts, "once": {"numbered": True}} if self._has_default_ids else parts)
+
+    @property
+    def _has_default_ids(self) -> bool:
+        """Whether no ids were given, so that other numbers do as well."""
+        return "numbered" in self._once
 
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         """The same jobs with some columns changed (and checked again)."""
@@ -89,7 +100,10 @@ class JobTable(Table):
     def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
-        return new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        if self._has_default_ids and columns["id"] is self._columns["id"]:
+            new._once["numbered"] = True
+        return new
 
     # -- columns and facts -------------------------------------------------------------------------------------------
 

@@ -181,10 +181,11 @@ class Execution:
         if report is not None:
             report(engine.n_done, total, engine.now)
 
-    def submit(self, log: Workload, *, unknown: Unknown) -> None:
-        """Jobs that the caller has got now; their rows are behind all that there are."""
+    def submit(self, log: Workload, *, unknown: Unknown) -> Workload:
+        """Jobs that the caller has got now; their rows are behind all that there are.  Returns them with their ids."""
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
+        log = self._told.numbered(log)
         nodes = most_nodes(self._run)
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
@@ -198,6 +199,7 @@ class Execution:
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
         self._told = told
+        return log
 
     def _keys_of(
         self, log: Workload, estimate: NDArray[np.float64]

@@ -280,7 +280,7 @@ class Simulation:
         ----------
         log : Workload
             The jobs, none of them submitted before now.  Their rows follow those of the jobs so far, whatever their
-            submit times.
+            submit times; so do their ids, if none are given.
         unknown : bool or array_like of bool, shape (n,), default False
             Nobody knows the run times, or those of some: such a job, whose ``runtime`` is not looked at, runs until
             `finish`, or with ``overrun="kill"`` to its estimate.
@@ -290,7 +290,7 @@ class Simulation:
         DecisionError
             If a job comes too early, or there is no room for so many.
         InputError
-            If a job is larger than the machine, or has neither a run time nor an estimate.
+            If a job is larger than the machine, has neither a run time nor an estimate, or has the id of another job.
 
         Examples
         --------
@@ -308,8 +308,7 @@ class Simulation:
             raise InputError(f"submit takes a Workload, got {checks.shown(log, 'Workload')}")
         mask = _which("unknown", unknown, log)
         with self._door.enter():
-            self._execution.submit(log, unknown=mask)
-            self._note("submit", log, unknown=mask)
+            self._note("submit", self._execution.submit(log, unknown=mask), unknown=mask)
 
     def finish(self, job: int) -> None:
         """A running job ends now.
@@ -317,28 +316,48 @@ class Simulation:
         Raises
         ------
         DecisionError
-            If it does not run.
+            If it does not run, or ends now already.
         """
         with self._door.enter():
             self._execution.engine.end_job(job)
             self._note("finish", job)
 
     def extend(self, job: int, seconds: checks.Duration) -> None:
-        """A job that has not ended runs `seconds` longer than was said before (negative: shorter)."""
+        """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
+
+        With ``overrun="kill"`` its estimate, at which it is killed, stays.
+
+        Raises
+        ------
+        DecisionError
+            If the run time of the job is unknown, or if it has ended, or would have.
+        """
         further = checks.number("seconds", seconds, finite=False, unit="seconds")
         with self._door.enter():
             self._execution.engine.extend_job(job, further)
             self._note("extend", job, further)
 
     def fail(self, node: int, downtime: checks.Duration) -> None:
-        """A node fails now and is down for `downtime` seconds (model.md#failures)."""
+        """A node fails now and is down for `downtime` seconds (model.md#failures).
+
+        Raises
+        ------
+        DecisionError
+            If it is `down` already, until it is `up`, or has a job that ends now.
+        """
         down_for = checks.number("downtime", downtime, low=0.0, unit="seconds")
         with self._door.enter():
             self._execution.engine.fail_node(node, down_for)
             self._note("fail", node, down_for)
 
     def down(self, node: int) -> None:
-        """A node fails now, and nobody knows when it will be `up` again."""
+        """A node fails now, and it is unknown when it will be `up` again.
+
+        Raises
+        ------
+        DecisionError
+            As `fail`.
+        """
         with self._door.enter():
             self._execution.engine.fail_node(node, INFINITY)
             self._note("down", node)

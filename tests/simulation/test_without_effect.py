@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.errors import OptionError
+from faultsim.errors import DecisionError, InputError, OptionError
 
 LOG = fs.Workload(submit=[0, 0, 1], runtime=[100, 90, 50], size=[2, 2, 2], estimate=[200] * 3)
 FAILURES = fs.FailureTrace([20, 31], [0, 1], 5, span=1000)
@@ -81,3 +81,97 @@ def test_a_scheduler_in_python_may_not_know_repairs(engine):
     Blindly.repairs = "never"
     with pytest.raises(OptionError, match="unknown repairs of Blindly 'never'"):
         fs.simulate(LOG, fs.Cluster(4), scheduler=Blindly())
+
+
+# -- a caller that owns time
+
+
+def live(engine="core", **options):
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9, engine=engine, **options)
+    sim.advance(until=5)
+    return sim
+
+
+@ENGINES
+def test_a_node_that_is_down_already(engine):
+    sim = live(engine)
+    sim.down(3)
+    for act in (sim.down, lambda node: sim.fail(node, 7)):
+        with pytest.raises(DecisionError, match=r"node 3 is down already, for an unknown time: call up\(3\) first"):
+            act(3)
+    sim.up(3)
+    sim.down(3)
+    sim.fail(2, 10)
+    sim.fail(2, 100)  # as in a trace: down until the later of the two
+    assert sim.advance(until=6).repairs.tolist() == [105, np.inf]
+    sim.down(2)  # which is news
+    assert sim.advance(until=7).repairs.tolist() == [np.inf, np.inf]
+    sim.verify()
+
+
+@ENGINES
+def test_a_job_that_ends_already(engine):
+    sim = live(engine)
+    sim.finish(0)
+    with pytest.raises(DecisionError, match="job 0 ends now, as was told"):
+        sim.finish(0)
+    sim.run()
+    assert sim.result().jobs["finish"][0] == 5
+
+
+@ENGINES
+@pytest.mark.parametrize("overrun", ["extend", "kill"])
+def test_an_unknown_run_time_cannot_be_extended(engine, overrun):
+    sim = live(engine, overrun=overrun, unknown=[True, False, False])
+    for seconds in (1000, -1):
+        with pytest.raises(DecisionError, match="job 0 cannot be extended: its run time is unknown"):
+            sim.extend(0, seconds)
+    sim.extend(1, 9)
+    sim.advance(until=150)
+    if overrun == "extend":
+        sim.finish(0)
+    sim.run()
+    assert sim.result().jobs["finish"].tolist() == [200 if overrun == "kill" else 150, 99, 149]
+
+
+def late(**options):
+    return fs.Workload(submit=[9], runtime=[1], size=[1], estimate=[5], **options)
+
+
+@ENGINES
+def test_default_ids_go_on(engine):
+    sim = live(engine)
+    sim.submit(late())
+    sim.submit(late().with_columns().renamed("b"))
+    sim.submit(late(id=[40]))
+    sim.submit(fs.Workload(submit=[9, 9], runtime=[1, 1], size=[1, 1]))
+    assert sim.log.id.tolist() == [1, 2, 3, 4, 5, 40, 41, 42]
+    for log, name in ((late(id=[1]), 1), (late(id=[41]), 41), (fs.concat([late(id=[7]), late(id=[7])]), 7)):
+        with pytest.raises(InputError, match=f"another job has the id {name}; give each its own, or no ids"):
+            sim.submit(log)
+    sim.submit(late(id=[7]))
+    sim.run()
+    assert sim.result().jobs["id"].tolist() == [1, 2, 3, 4, 5, 40, 41, 42, 7]
+
+
+def test_ids_in_copies_and_pickles():
+    import pickle
+
+    sim = live()
+    sim.submit(pickle.loads(pickle.dumps(late())))
+    fork = sim.copy()
+    fork.submit(late(id=[50]))
+    sim.submit(late())
+    fork.submit(late())
+    again = pickle.loads(pickle.dumps(sim))
+    again.submit(late())
+    assert sim.log.id.tolist() == [1, 2, 3, 4, 5]
+    assert fork.log.id.tolist() == [1, 2, 3, 4, 50, 51]
+    assert again.log.id.tolist() == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(InputError, match="the id 50"):
+        fork.submit(late(id=[50]))
+    sim.submit(late(id=[50]))
+    with pytest.raises(DecisionError, match="it is 5 s already"):
+        sim.submit(fs.Workload(submit=[1], runtime=[1], size=[1]))
+    sim.submit(late())
+    assert sim.log.id.tolist() == [1, 2, 3, 4, 5, 50, 51]
