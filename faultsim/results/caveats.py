@@ -66,6 +66,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         missing = int((columns["estimate"] < 0).sum())
         if missing:
             said.append(f"{missing:,} of {len(result):,} jobs have no requested time; their run time is used instead")
+    said += result.settings.get("without_effect", ())
     said += _of_oracles(result.settings)
     said += _of_ids(columns["id"])
     said += _of_load(columns, result.machine.nodes)

@@ -212,8 +212,9 @@ class WorkflowResult(TablesOfAResult):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be known before the numbers are believed: failures that are not in the run."""
-        return () if self._trace is None else tuple(of_failures(self._trace, *self._span()))
+        """What should be known before the numbers are believed: options without effect, failures not in the run."""
+        unused = tuple(self._settings.get("without_effect", ()))
+        return unused if self._trace is None else (*unused, *of_failures(self._trace, *self._span()))
 
     def _span(self) -> tuple[float, float]:
         """First arrival and last finish."""

@@ -32,6 +32,7 @@ from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.slowness import clocks
 from faultsim.simulation.told import Told
+from faultsim.simulation.without_effect import acts_on_jobs, without_effect
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -85,7 +86,9 @@ class Execution:
         self._told = Told(self._log) if live else None
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
-        settings = _engine_settings(self._lowered)
+        if not live and (unused := without_effect(run)):
+            self._lowered["without_effect"] = unused
+        settings = _engine_settings(self._lowered, acts_on_jobs(run))
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
         estimate = run.expected_runtimes(self._log)
@@ -300,8 +303,8 @@ def _went(reason: str) -> str:
 # -- engines
 
 
-def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
-    """The part of a lowered run that an engine takes."""
+def _engine_settings(lowered: dict[str, Any], acts: bool) -> dict[str, Any]:
+    """The part of a lowered run that an engine takes; `acts`: jobs may be requeued where nothing fails."""
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
     scheduler = None if lowered["failures"] else find("scheduler", lowered["scheduler"]["name"])
@@ -309,7 +312,7 @@ def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
     recovery = lowered["recovery"]
     row = find("recovery", recovery["name"]) if recovery else None
     holds_more = row is not None and issubclass(row.cls, Recovery) and row.cls.from_start
-    settings["recovery"] = recovery if lowered["failures"] or stops or holds_more else None
+    settings["recovery"] = recovery if lowered["failures"] or acts or stops or holds_more else None
     return settings
 
 

@@ -11,6 +11,121 @@ FAILURES = fs.FailureTrace([20, 31], [0, 1], 5, span=1000)
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
 
 
+def idle(**options):
+    """What the result says of options that have no effect."""
+    result = fs.simulate(LOG, fs.Cluster(4), **options)
+    again = [text for text in fs.rerun(result).warnings if "has no effect" in text]
+    found = [text.partition(" has no effect")[0] for text in result.warnings if "has no effect" in text]
+    assert [text.partition(" has no effect")[0] for text in again] == found
+    return found
+
+
+# -- options of a run
+
+
+class HalfBlind(fs.Predictor):
+    def predict(self, trace, machine, rng):
+        return {"time": trace.time, "node": trace.node}
+
+
+class Looking(fs.Recovery):
+    def react(self, decision):
+        decision.foreseen(10.0)
+
+
+@pytest.mark.parametrize(
+    ("predictor", "options", "unused"),
+    [
+        (fs.Perfect(), {}, True),
+        (fs.Confidence(0.5), {"checkpointing": "young:cost=30,mtbf=9d"}, True),
+        (fs.PredictionTrace([5.0], [0]), {}, True),
+        (HalfBlind(), {"recovery": "hold"}, True),
+        (fs.Buckets("1h"), {}, True),
+        (fs.Perfect(), {"checkpointing": "predicted_windows:1h"}, True),
+        (fs.Blind(), {}, False),
+        (fs.Perfect(), {"placement": "safest"}, False),
+        (fs.Perfect(), {"checkpointing": "before_failure:30"}, False),
+        (fs.Perfect(), {"checkpointing": "risk_based:600,30"}, False),
+        (fs.Perfect(), {"rescheduling": "fars:300,sul"}, False),
+        (fs.Perfect(), {"recovery": Looking()}, False),
+        (fs.Buckets("1h"), {"checkpointing": "predicted_windows:1h"}, False),
+    ],
+)
+def test_a_predictor_that_nothing_uses(predictor, options, unused):
+    found = idle(failures=FAILURES, predictor=predictor, **options)
+    assert found == ([f"predictor={type(predictor).__name__}"] if unused else [])
+
+
+def test_a_predictor_that_no_workflow_scheduler_asks():
+    flow = fs.Workflow([4, 5], [(0, 1)])
+    options = {"failures": FAILURES, "predictor": fs.Perfect()}
+    said = "predictor=Perfect has no effect: no policy of this run uses what it predicts"
+    assert fs.simulate_workflows(flow, fs.Resources(2), scheduler=fs.Fifo(), **options).warnings[0] == said
+    assert said in str(fs.simulate_workflows(flow, fs.Resources(2), scheduler=fs.RankHybd(), **options))
+    asked = fs.simulate_workflows(flow, fs.Resources(2), scheduler=fs.Fifo(aware=True), **options)
+    assert said not in asked.warnings
+
+
+@pytest.mark.parametrize(
+    ("options", "unused"),
+    [
+        ({"recovery": fs.Hold(30)}, ["recovery=Hold"]),
+        ({"recovery": fs.Requeue("tail", restart_cost=30)}, ["recovery=Requeue"]),
+        ({"scheduler": fs.EasyBackfill(repairs="unknown")}, ["repairs='unknown'"]),
+        ({"checkpointing": fs.BeforeFailure(30)}, ["checkpointing=BeforeFailure"]),
+        ({"checkpointing": fs.PredictedWindows("4h")}, ["checkpointing=PredictedWindows"]),
+        ({"migration": fs.LeastFailuresMigration()}, ["migration=LeastFailuresMigration"]),
+        ({"checkpointing": fs.Periodic(30, 5)}, []),
+        ({"recovery": fs.HotSpares(1)}, []),
+        ({"checkpointing": fs.BeforeFailure(5), "predictor": fs.PredictionTrace([50.0], [0])}, []),
+        ({"recovery": fs.Hold(30), "failures": FAILURES}, []),
+    ],
+)
+def test_options_of_failures_where_nothing_fails(options, unused):
+    assert idle(**options) == unused
+
+
+def test_parameters_of_fars_that_others_make_idle():
+    base = {"failures": FAILURES, "predictor": "perfect"}
+    live = fs.Fars(300, "sul", live=True, checkpoint_cost=5, queue_cost="mean")
+    assert idle(rescheduling=live, **base) == ["checkpoint_cost=5 of Fars", "queue_cost='mean' of Fars"]
+    assert idle(rescheduling=fs.Fars(300, "fsd", checkpoint_cost=5, queue_cost="mean"), **base) == []
+
+
+@ENGINES
+def test_requeued_by_the_caller_as_the_recovery_says_although_nothing_fails(engine):
+    sim = fs.Simulation(
+        LOG, fs.Cluster(4), scheduler=fs.External(), recovery=fs.Requeue("tail", restart_cost=30), engine=engine
+    )
+    stopped = False
+    while (decision := sim.advance()) is not None:
+        if decision.now == 1 and not stopped:
+            stopped = True
+            decision.requeue(0)
+        for job in decision.queue:
+            if decision.fits(job):
+                decision.start(job)
+    assert sim.result().jobs["restart_time"].tolist() == [30, 0, 0]
+    assert sim.result().jobs["start"].tolist() == [51, 0, 1]  # behind the job that came last
+
+
+@ENGINES
+@pytest.mark.parametrize("cost", [0, 30])
+def test_stolen_nodes_requeue_as_the_recovery_says_although_nothing_fails(engine, cost):
+    log = fs.Workload(submit=[0, 0, 1], runtime=[3000, 900, 50], size=[3, 1, 1], estimate=[4000, 1000, 60])
+    result = fs.simulate(
+        log,
+        fs.Cluster(4),
+        predictor=fs.PredictionTrace([700.0], [0]),
+        rescheduling=fs.Fars(300, fs.NodeStealing()),
+        checkpointing=fs.Periodic(500, 1),
+        recovery=fs.Requeue(restart_cost=cost),
+        engine=engine,
+    )
+    assert result.jobs["restarts"].tolist() == [0, 1, 0]
+    assert result.jobs["finish"].tolist() == [3065, 1000 + cost, 1050 + cost]
+
+
 # -- what policies in Python return, and have
 
 
