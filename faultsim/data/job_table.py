@@ -166,6 +166,15 @@ class JobTable(Table):
             self._once["requested"] = found
         return found
 
+    @property
+    def _known_columns(self) -> Mapping[str, NDArray[Any]]:
+        """What is known of jobs before they end, for policies, which may keep it: all columns but the run times."""
+        found: Mapping[str, NDArray[Any]] | None = self._once.get("known")
+        if found is None:
+            found = MappingProxyType({name: column for name, column in self._columns.items() if name != "runtime"})
+            self._once["known"] = found
+        return found
+
     def _sum_and_most(self, name: str) -> tuple[float, float]:
         """Sum and largest value of a column, infinite if a double cannot hold it."""
         found: tuple[float, float] | None = self._once.get(name + " sum")

@@ -20,9 +20,8 @@ from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Pod, Torus
 from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
-from faultsim.policies import BOX_ORDERS, Recovery
+from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
-from faultsim.policies.registry import find
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import most_nodes
@@ -32,7 +31,7 @@ from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.slowness import clocks
 from faultsim.simulation.told import Told
-from faultsim.simulation.without_effect import acts_on_jobs, without_effect
+from faultsim.simulation.without_effect import recovers, without_effect
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -88,7 +87,7 @@ class Execution:
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
         if not live and (unused := without_effect(run)):
             self._lowered["without_effect"] = unused
-        settings = _engine_settings(self._lowered, acts_on_jobs(run))
+        settings = _engine_settings(self._lowered, run)
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
         estimate = run.expected_runtimes(self._log)
@@ -303,16 +302,12 @@ def _went(reason: str) -> str:
 # -- engines
 
 
-def _engine_settings(lowered: dict[str, Any], acts: bool) -> dict[str, Any]:
-    """The part of a lowered run that an engine takes; `acts`: jobs may be requeued where nothing fails."""
+def _engine_settings(lowered: dict[str, Any], run: RunOptions) -> dict[str, Any]:
+    """The part of a lowered run that an engine takes."""
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
-    scheduler = None if lowered["failures"] else find("scheduler", lowered["scheduler"]["name"])
-    stops = scheduler is not None and "recovery" in scheduler.needs
     recovery = lowered["recovery"]
-    row = find("recovery", recovery["name"]) if recovery else None
-    holds_more = row is not None and issubclass(row.cls, Recovery) and row.cls.from_start
-    settings["recovery"] = recovery if lowered["failures"] or acts or stops or holds_more else None
+    settings["recovery"] = recovery if recovery and (lowered["failures"] or recovers(run)) else None
     return settings
 
 

@@ -164,8 +164,7 @@ class Run:
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
         check_slowdowns(self)
-        # A policy in Python may keep what it is given here.
-        self.scheduler.check_columns({name: column for name, column in self.log.columns.items() if name != "runtime"})
+        self.scheduler.check_columns(self.log._known_columns)
         if isinstance(self.machine, Pod):
             check_shapes(self.machine, self.log)
 

@@ -1,7 +1,5 @@
 """Options that have no effect in a run because of its other options, one sentence each, for `Result.warnings`."""
 
-from collections.abc import Iterator
-
 from faultsim.policies import (
     Balancing,
     BeforeFailure,
@@ -11,12 +9,12 @@ from faultsim.policies import (
     External,
     FailureSlowdown,
     Fars,
-    HotSpares,
     LeastFailuresMigration,
     NodeStealing,
     PredictedWindows,
     Predictor,
     Preemptive,
+    Recovery,
     RiskBased,
     SafestFirst,
     TieBreaking,
@@ -38,7 +36,7 @@ def without_effect(run: RunOptions) -> list[str]:
     """
     said = [] if run.predictor is None or _is_asked(run) else of_predictor(run.predictor)
     if run.failures is None:
-        said += [f"{option} has no effect: nothing fails in this run" for option in _of_failures(run)]
+        said += _of_failures(run)
     if isinstance(run.rescheduling, Fars):
         said += _of_fars(run.rescheduling)
     return said
@@ -51,13 +49,18 @@ def of_predictor(predictor: Predictor) -> list[str]:
     return [f"predictor={type(predictor).__name__} has no effect: no policy of this run uses what it predicts"]
 
 
-def acts_on_jobs(run: RunOptions) -> bool:
-    """Whether jobs may be requeued where nothing fails: by decisions from outside, or because nodes are stolen."""
+def recovers(run: RunOptions) -> bool:
+    """Whether the recovery of a run matters although nothing fails: jobs are requeued, or have spare nodes."""
+    from_start = isinstance(run.recovery, Recovery) and run.recovery.from_start
+    steals = isinstance(run.rescheduling, Fars) and isinstance(run.rescheduling.strategy, NodeStealing)
+    return from_start or steals or isinstance(run.scheduler, Preemptive) or _is_outside(run)
+
+
+def _is_outside(run: RunOptions) -> bool:
+    """Whether a caller, or a policy in Python, gets decisions at which it may act, wherever nothing fails."""
     rescheduling = run.rescheduling
     if isinstance(run.scheduler, External) or run.scheduler.is_written():
         return True
-    if isinstance(rescheduling, Fars):
-        return isinstance(rescheduling.strategy, NodeStealing)
     return rescheduling is not None and rescheduling.is_written()
 
 
@@ -72,27 +75,31 @@ def _is_asked(run: RunOptions) -> bool:
         or isinstance(saves, BeforeFailure | RiskBased)
         or (saves is not None and saves.is_asked())
         or (run.recovery is not None and run.recovery.is_written() and run.failures is not None)
-        or acts_on_jobs(run)
+        or _is_outside(run)
     )
 
 
-def _of_failures(run: RunOptions) -> Iterator[str]:
+def _of_failures(run: RunOptions) -> list[str]:
     """Options that matter only where something fails."""
-    recovery, saves = run.recovery, run.checkpointing
-    used = isinstance(recovery, HotSpares) or isinstance(run.scheduler, Preemptive) or acts_on_jobs(run)
-    if recovery is not None and not used:
-        yield f"recovery={type(recovery).__name__}"
+    unused: list[str] = []
+    saves = run.checkpointing
+    if run.recovery is not None and not recovers(run):
+        unused.append(f"recovery={type(run.recovery).__name__}")
     if (repairs := getattr(run.scheduler, "repairs", "known")) != "known":
-        yield f"repairs={repairs!r}"
-    if isinstance(run.migration, LeastFailuresMigration):
-        yield "migration=LeastFailuresMigration"
-    if isinstance(saves, PredictedWindows) or (isinstance(saves, BeforeFailure) and run.predictor is None):
-        yield f"checkpointing={type(saves).__name__}"
+        unused.append(f"repairs={repairs!r}")
+    if run.migration is not None and isinstance(run.migration, LeastFailuresMigration):
+        unused.append("migration=LeastFailuresMigration")
+    windows = isinstance(saves, PredictedWindows)
+    if windows or (isinstance(saves, BeforeFailure) and run.predictor is None):
+        unused.append(f"checkpointing={type(saves).__name__}")
+    return [f"{option} has no effect: nothing fails in this run" for option in unused]
 
 
-def _of_fars(fars: Fars) -> Iterator[str]:
+def _of_fars(fars: Fars) -> list[str]:
     """Parameters that others make idle; the default of one says nothing."""
+    said = []
     if fars.live and fars.checkpoint_cost != Fars.checkpoint_cost:
-        yield f"checkpoint_cost={fars.checkpoint_cost:g} of Fars has no effect: live moves take no checkpoint"
+        said.append(f"checkpoint_cost={fars.checkpoint_cost:g} of Fars has no effect: live moves take no checkpoint")
     if fars.queue_cost != Fars.queue_cost and not isinstance(fars.strategy, FailureSlowdown):
-        yield f"queue_cost={fars.queue_cost!r} of Fars has no effect: only FailureSlowdown estimates waits"
+        said.append(f"queue_cost={fars.queue_cost!r} of Fars has no effect: only FailureSlowdown estimates waits")
+    return said

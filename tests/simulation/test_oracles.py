@@ -1,5 +1,7 @@
 """True run times reach no policy in Python that is not declared an oracle (model.md#oracle), in either engine."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -230,6 +232,14 @@ def test_where_an_oracle_would_have_no_effect_it_is_refused():
         fs.simulate(LOG, fs.Cluster(4), **options)
     with pytest.raises(OptionError, match="oracle_runtimes of Word must be True or False, got 'yes'"):
         fs.simulate(LOG, fs.Cluster(4), scheduler=fs.Fcfs(order=Word()))
+    doubles = ctypes.POINTER(ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[doubles] * 3, ctypes.c_double, doubles, ctypes.c_void_p)
+
+    class Compiled(fs.CompiledOrder):
+        oracle_runtimes = True
+
+    with pytest.raises(OptionError, match="oracle_runtimes of Compiled has no effect: it receives no run times"):
+        fs.simulate(LOG, fs.Cluster(4), scheduler=fs.Fcfs(order=Compiled(kind(lambda *_: None))))
     with pytest.raises(OptionError, match="oracle_runtimes of External must be True or False"):
         fs.External(oracle_runtimes=1)
     with pytest.raises(OptionError, match="oracle_runtimes must be True or False"):
