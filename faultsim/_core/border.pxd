@@ -34,3 +34,5 @@ cdef class Border:
     cdef void *column(self, str name, dtype) except NULL
     cdef int translate(self, int code) except -1
     cdef int refuse_if_unusable(self) except -1
+    cdef int reads_runtimes(self, str kind) except -1
+    cdef object seen(self, int32_t job, int32_t size)

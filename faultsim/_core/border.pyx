@@ -166,8 +166,25 @@ cdef class Border:
         """The row of a job in the user's log."""
         return job if self.rows is None else int(self.rows[job])
 
+    cdef int reads_runtimes(self, str kind) except -1:
+        """Whether the policy of this kind, or the "caller", may read true run times (model.md#oracle)."""
+        scheduler = self.settings["scheduler"]
+        if kind == "caller":         # by an option of the simulation, or of External
+            return self.world.get("oracle_runtimes", False) or (
+                "object" not in scheduler and scheduler.get("oracle_runtimes", False))
+        policy = scheduler["order"] if kind == "order" else self.settings[kind]
+        return policy.get("oracle_runtimes", False)
+
+    def runtimes_of(self, str kind, jobs):
+        """True run times (s) of jobs, by number, for the policy of this kind; inf where they are unknown."""
+        if not self.reads_runtimes(kind):
+            raise self.settings["hidden_runtime"]()
+        return np.asarray(self.inputs[1])[jobs]
+
     def column_of(self, name, rows):
         """A further column of the user's log."""
+        if name == "runtime":
+            raise self.settings["hidden_runtime"]()
         try:
             return self.world["columns"][name][rows]
         except KeyError:
@@ -191,20 +208,24 @@ cdef class Border:
         """A user's policy raised; the exception goes out at the border."""
         self.error = error
 
+    cdef object seen(self, int32_t job, int32_t size):
+        """What a `Placement` sees of the job that it places."""
+        submit, runtime, estimate, _ = self.inputs
+        seen = self.settings["seen_job"](
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=size)
+        if self.reads_runtimes("placement"):
+            seen.runtime = float(runtime[job])
+        return seen
+
     def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):
         """The index that a `Placement` chooses."""
-        submit, _, estimate, size = self.inputs
         boxes = np.frombuffer(candidates, np.int32).reshape(-1, 6)
         bits = np.unpackbits(np.frombuffer(occ, np.uint8), bitorder="little")
         x, y, z = (self.settings["machine"][axis] for axis in "xyz")
         busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
-        job_seen = SimpleNamespace(
-            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
-        return rule.choose(job_seen, boxes, SimpleNamespace(now=now, busy=busy))
+        return rule.choose(self.seen(job, int(self.inputs[3][job])), boxes, SimpleNamespace(now=now, busy=busy))
 
     def nodes_by_python(self, rule, int32_t job, double now, list unused, int32_t count):
         """The nodes that a `Placement` chooses on a cluster."""
-        submit, _, estimate, _ = self.inputs
-        job_seen = SimpleNamespace(
-            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=count)
-        return rule.choose_nodes(job_seen, np.array(unused, np.int32), SimpleNamespace(now=now, nodes=self.s.nodes))
+        state = SimpleNamespace(now=now, nodes=self.s.nodes)
+        return rule.choose_nodes(self.seen(job, count), np.array(unused, np.int32), state)

@@ -24,5 +24,6 @@ cdef class Decision(Places):
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1
     cdef int conclude(self, int code) except -1
 
-# A new one; what came before it is over.
-cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of, int64_t n_rows)
+# A new one for the policy of a kind, or the "caller"; what came before it is over.
+cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const int32_t *row, const int32_t *job_of,
+                           int64_t n_rows)

@@ -33,12 +33,12 @@ _MAY = {
 }
 
 
-cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of,
+cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const int32_t *row, const int32_t *job_of,
                            int64_t n_rows):
     cdef Decision d = Decision.__new__(Decision)
     s.n_decisions += 1
     d.door = engine.door
-    d.engine, d.s, d.number, d.kind, d.at = engine, s, s.n_decisions, kind, s.now
+    d.engine, d.s, d.number, d.kind, d.at, d.reader = engine, s, s.n_decisions, kind, s.now, reader
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding and s.asked.question == ASK_SCHEDULE else s.unforeseen
     d.head = -1

@@ -43,6 +43,8 @@ _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkp
 
 #: Kinds of decisions by what is asked.
 _KINDS = ("schedule", "failure", "checkpoint", "tick")
+# Kinds of the policies in Python that answer them.
+_ANSWERS = ("scheduler", "recovery", "checkpointing", "rescheduling")
 
 _REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>DECIDE: "decide"}
 
@@ -137,15 +139,16 @@ cdef class Engine(Live):
 
     # ------------------------------------------------------------------ decisions from outside
 
-    cdef Decision decide(self, str kind):
+    cdef Decision decide(self, str kind, str reader):
+        """For the policy of a kind, or the "caller"."""
         cdef const int32_t[::1] rows, jobs
         cdef Decision decision
         self.translate(sort_as_of_pass(&self.s))
         if self.rows is None:
-            decision = new_decision(self, &self.s, kind, NULL, NULL, self.s.known)
+            decision = new_decision(self, &self.s, kind, reader, NULL, NULL, self.s.known)
         else:
             rows, jobs = self.rows, self.jobs
-            decision = new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+            decision = new_decision(self, &self.s, kind, reader, &rows[0], &jobs[0], jobs.shape[0])
         decision.inside = self.busy
         if self.s.record.on:
             decision.event, decision.stay = self.event, self.stay
@@ -153,7 +156,7 @@ cdef class Engine(Live):
 
     cdef Decision hand_out(self, str kind):
         """To the caller, who is told of changes once."""
-        cdef Decision decision = self.decide(kind)
+        cdef Decision decision = self.decide(kind, "caller")
         self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         return decision
 
@@ -204,7 +207,7 @@ cdef class Engine(Live):
         _inside = self.look()
         if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
-        return self.decide(self.kind_asked() if self.s.deciding else "time")
+        return self.decide(self.kind_asked() if self.s.deciding else "time", "caller")
 
     def is_open(self, Decision decision not None):
         """Whether it is the one that is to be decided now."""
@@ -243,7 +246,9 @@ cdef class Engine(Live):
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
         try:
-            scheduler.schedule(self.decide("schedule"))
+            given = scheduler.schedule(self.decide("schedule", "scheduler"))
+            if given is not None:
+                raise self.settings["nothing_returned"](scheduler, "schedule", given)
         finally:
             self.s.n_decisions += 1
 
@@ -260,14 +265,13 @@ cdef class Engine(Live):
     def answer_in_python(self, policy):
         """What a policy written in Python says to the question that is asked."""
         cdef int question = self.s.asked.question
-        decision = self.decide(_KINDS[question])
+        decision = self.decide(_KINDS[question], _ANSWERS[question])
         try:
-            if question == ASK_FAILURE:
-                policy.react(decision)
-            elif question == ASK_CHECKPOINT:
+            if question == ASK_CHECKPOINT:
                 return policy.wants(decision)
-            else:
-                policy.tick(decision)
+            given = policy.react(decision) if question == ASK_FAILURE else policy.tick(decision)
+            if given is not None:
+                raise self.settings["nothing_returned"](policy, "react" if question == ASK_FAILURE else "tick", given)
             return False
         finally:
             self.s.n_decisions += 1

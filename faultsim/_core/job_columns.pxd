@@ -12,6 +12,7 @@ cdef class Moment:
     cdef sim_t *s
     cdef int64_t number
     cdef double at
+    cdef str reader          # the kind of the policy that it is given to, or "caller"
     # Rows of the user's log, and back; NULL: a row is a job's number.
     cdef const int32_t *row
     cdef const int32_t *job_of

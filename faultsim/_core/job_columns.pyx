@@ -50,7 +50,11 @@ cdef class Moment:
 
 
 cdef class Jobs:
-    """Jobs as columns.  Each look is at the jobs as they are then."""
+    """Jobs as columns.  Each look is at the jobs as they are then.
+
+    Further columns of the log are there by their names.  `runtime`, the true run times (s), is for oracles only
+    (model.md#oracle).
+    """
 
     def __cinit__(self, Moment moment not None):
         _inside = moment.enter(True)
@@ -99,6 +103,8 @@ cdef class Jobs:
 
     def __getattr__(self, name):
         _inside = self.moment.enter(True)
+        if name == "runtime":
+            return self.moment.engine.runtimes_of(self.moment.reader, self.numbers())
         return self.moment.engine.column_of(name, self.index)
 
 

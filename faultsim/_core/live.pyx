@@ -1,5 +1,6 @@
 """What a caller that owns time, jobs and failures tells a simulation; the contract is in live.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 import operator
@@ -114,9 +115,10 @@ cdef class Live(Border):
         cdef int32_t job = self.job_at(row)
         if s.state[job] != JOB_RUNNING or s.start[job] > s.now:
             self.refuse(f"job {row} cannot end: it is not running at {s.now:g} s")
+        if s.finish[job] <= s.now:
+            self.refuse(f"job {row} ends now, as was told")
         catch_up(s)
-        if s.finish[job] > s.now:
-            self.translate(progress_end(s, job))
+        self.translate(progress_end(s, job))
 
     def extend_job(self, row, double seconds):
         """A job that has not ended runs longer, or shorter."""
@@ -129,6 +131,9 @@ cdef class Live(Border):
             self.refuse(f"job {row} has ended")
         if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now and s.run[job] != executed(s, job):
             self.refuse(f"job {row} ends now, as was told")
+        if runtime == INFINITY:
+            self.refuse(f"job {row} cannot be extended: its run time is unknown, so it runs until finish, or with "
+                        f"overrun='kill' to its estimate, which stays")
         if not runtime + seconds >= 0.0:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
         self.inputs[1][job] = runtime + seconds
@@ -173,6 +178,8 @@ cdef class Live(Border):
         _inside = self.door.enter()
         cdef int32_t node = self.node_at(which), job = job_on(s, node)
         cdef bint wanted = False
+        if s.trace.down[node] and s.trace.up_at[node] == INFINITY:
+            self.refuse(f"node {node} is down already, for an unknown time: call up({node}) first")
         if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
             self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
         catch_up(s)

@@ -57,7 +57,7 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan)")
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
-    group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
+    group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system, if the file has several")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
     group.add_argument("--min-downtime", type=duration, metavar="S", help="fta: omit shorter outages")
     group.add_argument(

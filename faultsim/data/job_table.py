@@ -65,9 +65,20 @@ class JobTable(Table):
         if columns is not None:
             checked |= further_columns(columns, n)
         self._fill(columns=checked, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
+        if id is None:
+            self._once["numbered"] = True
 
     def _fill(self, **parts: Any) -> Self:
-        return super()._fill(once={}, **parts)  # `once`: values computed from columns that many runs share
+        return super()._fill(**{"once": {}, **parts})  # `once`: values computed from columns that many runs share
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restored, (kind, parts) = super().__reduce__()
+        return restored, (kind, {**parts, "once": {"numbered": True}} if self._has_default_ids else parts)
+
+    @property
+    def _has_default_ids(self) -> bool:
+        """Whether no ids were given, so that other numbers do as well."""
+        return "numbered" in self._once
 
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         """The same jobs with some columns changed (and checked again)."""
@@ -89,7 +100,10 @@ class JobTable(Table):
     def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
-        return new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        if self._has_default_ids and columns["id"] is self._columns["id"]:
+            new._once["numbered"] = True
+        return new
 
     # -- columns and facts -------------------------------------------------------------------------------------------
 
@@ -150,6 +164,15 @@ class JobTable(Table):
             missing = self.estimate < 0
             found = read_only(np.where(missing, self.runtime, self.estimate)) if missing.any() else self.estimate
             self._once["requested"] = found
+        return found
+
+    @property
+    def _known_columns(self) -> Mapping[str, NDArray[Any]]:
+        """What is known of jobs before they end, for policies, which may keep it: all columns but the run times."""
+        found: Mapping[str, NDArray[Any]] | None = self._once.get("known")
+        if found is None:
+            found = MappingProxyType({name: column for name, column in self._columns.items() if name != "runtime"})
+            self._once["known"] = found
         return found
 
     def _sum_and_most(self, name: str) -> tuple[float, float]:

@@ -26,7 +26,7 @@ class Power:
     Raises
     ------
     OptionError
-        For what is not a number of at least 0.
+        For what is not a number of at least 0, or if a node that works takes less than one that is idle or down.
 
     Examples
     --------
@@ -50,6 +50,12 @@ class Power:
             value = checks.number(f"{field.name} of Power", getattr(self, field.name), low=0.0, unit="watts")
             checks.number(f"{field.name} of Power", value, high=MOST_WATTS, unit="watts")
             object.__setattr__(self, field.name, value)
+        for name in ("idle", "down"):
+            if getattr(self, name) > self.busy:
+                raise OptionError(
+                    f"{name} of Power must be at most busy, {self.busy:g} watts, got {getattr(self, name):g} watts: a "
+                    f"node that works takes no less; are they swapped?"
+                )
 
     @classmethod
     def parse(cls, text: str) -> "Power":

@@ -12,6 +12,7 @@ from faultsim.data.columns import in_seconds
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.policies.base import SeenJobs, reads_runtimes
 from faultsim.policies.checkpointing import Checkpointing
 from faultsim.policies.interval_reports import stream
 from faultsim.policies.orders import QueueOrder, WaitingJobs
@@ -144,28 +145,42 @@ def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name:
     return {"begin": begin, "end": end, "node": node.astype(np.int32), "p": p}
 
 
-def checkpoint_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64] | None:
+def checkpoint_intervals(
+    policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """Seconds of work between two checkpoints of each job; None without a fixed interval."""
     if policy.is_written() and not policy.is_asked():
-        return own_intervals(policy, jobs)
+        return own_intervals(policy, jobs, estimate)
     return policy.work_between(jobs.size)
 
 
-def planned_intervals(policy: Checkpointing | None, jobs: Workload) -> NDArray[np.float64] | None:
+def planned_intervals(
+    policy: Checkpointing | None, jobs: Workload, estimate: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
     """The same of one whose checkpoints are planned; None for others, whose intervals are between requests."""
     if policy is None or not (policy.planned or (policy.is_written() and not policy.is_asked())):
         return None
-    return checkpoint_intervals(policy, jobs)
+    return checkpoint_intervals(policy, jobs, estimate)
 
 
-def own_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64]:
+def own_intervals(policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
     """What a `Checkpointing` written in Python plans, checked: one interval per job."""
     name = type(policy).__name__
     checks.number(f"{name}.cost", getattr(policy, "cost", None), low=0.0, unit="seconds")
-    intervals = _numbers(f"{name}.intervals", "it", policy.intervals(jobs), finite=False, timed=True)
+    intervals = _numbers(
+        f"{name}.intervals", "it", policy.intervals(_seen(policy, jobs, estimate)), finite=False, timed=True
+    )
     if intervals.shape != (len(jobs),) or not (intervals > 0).all():
         raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {intervals!r:.60}")
     return intervals
+
+
+def _seen(policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]) -> SeenJobs:
+    """The columns of jobs that have not run, without their run times unless the policy is an oracle."""
+    columns = {name: column for name, column in jobs.columns.items() if name != "runtime" or reads_runtimes(policy)}
+    columns["estimate"] = estimate.view()
+    columns["estimate"].flags.writeable = False  # the engine goes by these numbers
+    return SeenJobs(**columns)
 
 
 def _numbers(name: str, what: str, given: Any, *, finite: bool = True, timed: bool = False) -> NDArray[np.float64]:

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.errors import OptionError
 
-__all__ = ["Check", "FailureCount", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "Share"]
+__all__ = [
+    "Check", "FailureCount", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "SeenJobs", "Share",
+    "hidden_runtime", "nothing_returned", "reads_runtimes",
+]  # fmt: skip
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
 Seconds = Annotated[float, "s"]
@@ -95,6 +100,12 @@ def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
 class OwnPolicy(Policy):
     """Base of the kinds of which users write their own in Python: any class outside this package is one."""
 
+    #: Whether it reads `runtime`, the true run times of jobs, which no scheduler has: for upper bounds only
+    #: (model.md#oracle).  Set it on your class.
+    oracle_runtimes: bool = False
+    #: Whether it sees jobs at all, so that it could read their run times.
+    sees_jobs: ClassVar[bool] = True
+
     @classmethod
     def is_written(cls) -> bool:
         """Whether it is none of the package's own, or the base of a kind, which says what is to be defined."""
@@ -102,7 +113,52 @@ class OwnPolicy(Policy):
 
     def _plain(self) -> dict[str, Any]:
         """With the object itself for one written in Python."""
-        return {"name": "python", "object": self} if self.is_written() else super()._plain()
+        if not self.is_written():
+            return super()._plain()
+        return {"name": "python", "object": self, **({"oracle_runtimes": True} if reads_runtimes(self) else {})}
+
+
+def reads_runtimes(policy: object) -> bool:
+    """Whether a policy is an oracle, by its attribute `oracle_runtimes`.
+
+    Raises
+    ------
+    OptionError
+        If the attribute is neither True nor False, or if the policy sees no jobs.
+    """
+    name, value = type(policy).__name__, getattr(policy, "oracle_runtimes", False)
+    is_oracle = checks.flag(f"oracle_runtimes of {name}", value)
+    if is_oracle and not getattr(policy, "sees_jobs", True):
+        raise OptionError(f"oracle_runtimes of {name} has no effect: it receives no run times; leave it out")
+    return is_oracle
+
+
+def nothing_returned(policy: object, method: str, given: object) -> OptionError:
+    """The error of a method that acts on a decision, and whose answer would have no effect."""
+    return OptionError(
+        f"{type(policy).__name__}.{method} must act by the methods of the decision and return nothing, got "
+        f"{given!r:.60}: what it returns has no effect"
+    )
+
+
+def hidden_runtime() -> OptionError:
+    """The error of a policy that reads `runtime` and is no oracle (model.md#oracle)."""
+    return OptionError(
+        "runtime is the true run time, which no scheduler has: use estimate, or for an upper bound set "
+        "oracle_runtimes = True on the class of the policy (External and Simulation: oracle_runtimes=True)"
+    )
+
+
+class SeenJobs(SimpleNamespace):
+    """Jobs, or one job, as a policy written in Python sees them: columns by name, without true run times."""
+
+    def __len__(self) -> int:
+        return len(self.submit)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "runtime":
+            raise hidden_runtime()
+        raise AttributeError(f"the log has no column {name!r}")
 
 
 def _own_kinds() -> list[type]:

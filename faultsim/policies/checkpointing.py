@@ -76,8 +76,9 @@ class Checkpointing(OwnPolicy):
 
         Parameters
         ----------
-        jobs : Workload
-            The jobs of the run, with all columns of the log.
+        jobs : object with arrays ``id``, ``submit``, ``estimate``, ``size``, ``user``
+            The jobs of the run; further columns of the log are there by their names. Estimates are expected run times
+            in seconds, after ``estimates=``.
 
         Returns
         -------
@@ -107,6 +108,11 @@ class Checkpointing(OwnPolicy):
     def _plain(self) -> dict[str, Any]:
         if not self.is_written():
             return super()._plain()
+        if self.is_asked() and type(self).intervals is not Checkpointing.intervals:
+            raise OptionError(
+                f"{type(self).__name__} defines intervals and wants, of which only one is called: define intervals for "
+                f"checkpoints that are planned before the run, or wants for requests while it runs"
+            )
         if not self.is_asked():
             return super()._plain() | {"cost": _seconds(f"{type(self).__name__}.cost", getattr(self, "cost", 0.0))}
         name = type(self).__name__

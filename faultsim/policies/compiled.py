@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.errors import OptionError
+from faultsim.policies.base import reads_runtimes
 from faultsim.policies.contract import Compiled, by_name, capsule_parts, check_version
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 
@@ -65,6 +66,7 @@ class CompiledOrder(Compiled, QueueOrder):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "order"
+    sees_jobs: ClassVar[bool] = False
     # Not in __dict__, which says in a sweep what the order is.
     __slots__ = ("_found", "function")
 
@@ -99,6 +101,7 @@ class CompiledOrder(Compiled, QueueOrder):
 
     def lower(self) -> dict[str, Any]:
         """The object itself."""
+        reads_runtimes(self)
         return {"name": self.name, "object": self}
 
     def refused(self, index: int, now: float) -> OptionError:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from faultsim import checks
 from faultsim.errors import DecisionError, OptionError
+from faultsim.policies.base import reads_runtimes
 from faultsim.policies.contract import MOST_BYTES, PlacementTable, SchedulerTable, Tabled, check_version, table_of
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.placement import BOX_ORDERS, BoxOrderWord, Placement
@@ -83,6 +84,7 @@ class CompiledScheduler(Tabled, Scheduler):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "scheduler"
+    sees_jobs: ClassVar[bool] = False
     is_slow: ClassVar[bool] = True
     # Not in __dict__, which says in a sweep what it is.
     __slots__ = ("made_of", "order", "table")
@@ -110,6 +112,7 @@ class CompiledScheduler(Tabled, Scheduler):
 
     def lower(self) -> dict[str, Any]:
         """Its name, its order, and the object itself."""
+        reads_runtimes(self)
         policy = {"name": self.name, "policy": self.title, "order": self.order.lower(), "repairs": self.repairs}
         return {**policy, "object": self}
 
@@ -156,6 +159,7 @@ class CompiledPlacement(Tabled, Placement):
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "placement"
+    sees_jobs: ClassVar[bool] = False
     __slots__ = ("made_of", "table")
 
     def __init__(self, source: object, *, box_order: BoxOrderWord = BOX_ORDERS[0], version: str = "") -> None:
@@ -175,6 +179,7 @@ class CompiledPlacement(Tabled, Placement):
 
     def lower(self) -> dict[str, Any]:
         """Its name, the order of the boxes, and the object itself."""
+        reads_runtimes(self)
         return {"name": self.name, "policy": self.title, "box_order": self.box_order, "object": self}
 
     def check_machine(self, machine: Any) -> None:

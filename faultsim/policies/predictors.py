@@ -62,6 +62,7 @@ class Predictor(OwnPolicy):
     needs_failures: ClassVar[bool] = True
     #: Whether it names nodes; placement cannot use one that does not.
     says_where: ClassVar[bool] = True
+    sees_jobs: ClassVar[bool] = False
 
     def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
         """Begin, end (equal for dated ones) and node of each, ascending, and the probability p of them all."""

@@ -28,6 +28,7 @@ __all__ = [
 
 
 _ARRIVAL = ArrivalOrder()
+_REPAIRS = ("known", "unknown")
 _PRIORITY = Key("-priority")
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
@@ -68,7 +69,8 @@ class Scheduler(OwnPolicy):
     """Base of schedulers; subclass it to write your own in Python.
 
     Override `schedule`.  It is called once in each scheduling pass, inside the engine, with the global interpreter lock
-    held.  `order` may be set, too: the queue is then in that order.
+    held.  `order` may be set, too: the queue is then in that order; and `repairs`, which means what it means for
+    `EasyBackfill`.
 
     Examples
     --------
@@ -107,8 +109,10 @@ class Scheduler(OwnPolicy):
 
     def _plain(self) -> dict[str, Any]:
         """With its order and what it knows of repairs, for one written in Python."""
-        own = {"order": checked_order(self.order).lower(), "repairs": "known"} if self.is_written() else {}
-        return {**super()._plain(), **own}
+        if not self.is_written():
+            return super()._plain()
+        repairs = checks.choice(f"repairs of {type(self).__name__}", getattr(self, "repairs", "known"), _REPAIRS)
+        return {**super()._plain(), "order": checked_order(self.order).lower(), "repairs": repairs}
 
 
 def _depth(value: object) -> int | str:
@@ -402,6 +406,9 @@ class External(Scheduler):
         ``"checkpoint"``, every request of `checkpointing` that a job could grant; ``"tick"``, every `tick` seconds.
     tick : float, optional
         Seconds between two ticks, which are at its whole multiples.
+    oracle_runtimes : bool, default False
+        Whether `Decision.queue` and `Decision.running` have a column ``runtime`` (s), the true run times, which no
+        scheduler has: for upper bounds only (model.md#oracle).
 
     Examples
     --------
@@ -431,6 +438,7 @@ class External(Scheduler):
     repairs: Repairs = "known"
     at: Annotated[tuple[str, ...], Check(_kinds)] = ("schedule",)
     tick: Annotated[Seconds | None, Check(_tick)] = None
+    oracle_runtimes: Annotated[bool, Check(checks.flag, "oracle_runtimes of External")] = False
 
     if TYPE_CHECKING:
 
@@ -440,6 +448,7 @@ class External(Scheduler):
             repairs: Literal["known", "unknown"] = "known",
             at: Sequence[DecisionKind] | DecisionKind = ("schedule",),
             tick: checks.Duration | None = None,
+            oracle_runtimes: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

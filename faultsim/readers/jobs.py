@@ -57,7 +57,8 @@ def read_jobs(
         The same; by default their own names, where the file has them. Users may have names, which are numbered in the
         order of the file and kept as the further column ``user_name``.
     start, finish : str, optional
-        Columns of moments whose difference is the run time, if no column is.
+        Columns of moments whose difference is the run time; both, and without `runtime`.  By default their own names,
+        where the file has them and no run time.
     unit : {"s", "ms", "min", "h", "d"} or mapping of str to str
         Unit of times that are numbers, for all of them or for each by name: ``{"estimate": "min"}``.
     columns : sequence of str or mapping of str to str, optional
@@ -84,7 +85,7 @@ def read_jobs(
         No such file; a column missing, misspelt or twice; a value that cannot be read (file, line and text are
         named); no job.
     OptionError
-        An unknown unit.
+        An unknown unit, or one of a time that is not read; `start` or `finish` without the other, or beside `runtime`.
     MissingExtraError
         A Parquet file, without pyarrow.
 
@@ -108,8 +109,14 @@ def read_jobs(
         "start": start, "finish": finish,
     }  # fmt: skip
     units = _units(unit)
+    _check_runtime(given)
     file = NamedColumns(path)
     used = _used(file, given, columns)
+    if not isinstance(unit, str) and (unread := [key for key in unit if key not in used]):
+        raise OptionError(
+            f"unit: {file.name} is read without {unread[0]!r}, so that its unit has no effect: leave it out, or name "
+            f"the column: {unread[0]}=..."
+        )
     made: dict[str, NDArray[Any]] = {}
     made["submit"], dates = moments(file, used["submit"], units["submit"])
     if "runtime" in used:
@@ -139,6 +146,15 @@ def _units(unit: str | Mapping[str, str]) -> dict[str, float]:
     return {key: UNITS[checks.choice("unit", given.get(key, "s"), UNITS)] for key in _TIMES}
 
 
+def _check_runtime(given: Mapping[str, str | None]) -> None:
+    """The run time is one column, or the difference of two."""
+    start, finish, runtime = given["start"], given["finish"], given["runtime"]
+    if runtime is not None and (start is not None or finish is not None):
+        raise OptionError(
+            f"read_jobs: the run time is the column {runtime!r} or finish - start: give runtime=, or start= and finish="
+        )
+
+
 def _used(
     file: NamedColumns, given: Mapping[str, str | None], columns: Sequence[str] | Mapping[str, str] | None
 ) -> dict[str, str]:
@@ -153,6 +169,14 @@ def _used(
             used[key] = said
         elif key in there:
             used[key] = key
+    if any(given[key] is not None for key in ("start", "finish")):
+        used.pop("runtime", None)  # of its own name, which was not given
+        for key, other in (("start", "finish"), ("finish", "start")):
+            if key not in used:
+                raise OptionError(
+                    f"read_jobs: {other}={given[other]!r} needs {key}=, the column of the other moment: their "
+                    f"difference is the run time; {file.name} has {listed}"
+                )
     if "runtime" in used or not {"start", "finish"} <= used.keys():
         for key in ("start", "finish"):
             used.pop(key, None)

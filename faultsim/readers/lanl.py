@@ -24,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 def read_lanl(
     path: str | os.PathLike[str],
-    system: int = 2,
+    system: int | None = None,
     *,
     begin: Moment | None = None,
     end: Moment | None = None,
@@ -37,8 +37,8 @@ def read_lanl(
     ----------
     path : path
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
-    system : int
-        Number of the system, as in the file's first column.
+    system : int, optional
+        Number of the system, as in the file's first column; needed if the file has records of several.
     begin, end : str, datetime.date, datetime.datetime or float, optional
         Only failures from `begin` to before `end`, as dates (``"2001-01-01"``) or in seconds since 1970, on the local
         clock of the records.  `begin` becomes time 0; by default midnight before the system's first record.
@@ -60,7 +60,7 @@ def read_lanl(
     InputError
         No such file; another format; a record that cannot be read (file, line and text are named); no failure left.
     OptionError
-        An unknown system; the known ones are named.
+        An unknown system, or none where there are several; the known ones are named.
 
     Notes
     -----
@@ -85,7 +85,7 @@ def read_lanl(
     >>> trace.downtime
     array([ 360., 3600.])
     """
-    wanted = str(checks.whole("system", system))
+    wanted = "" if system is None else str(checks.whole("system", system))
     lines = Lines(path)
     rows = csv_rows(lines)
     columns = _columns(next(rows)[1], lines.name)
@@ -100,6 +100,7 @@ def read_lanl(
 
     for line, row in rows:
         systems[row[0]] = systems.get(row[0], 0) + 1
+        wanted = wanted or row[0]
         if len(row) < width:
             raise _bad(lines.name, line, row, f"{len(row)} fields, expected {width} or more")
         number, node, start, fixed, minutes = (row[column] for column in columns)
@@ -122,8 +123,15 @@ def read_lanl(
         ends.append(fixes)
         nodes.append(int(node))
         downs.append(60 * int(minutes))
+    known = ", ".join(sorted(systems, key=lambda name: (len(name), name)))
+    if system is None and not systems:
+        raise InputError(f"{lines.name}: no records of any system below the first line")
+    if system is None and len(systems) > 1:
+        raise OptionError(
+            f"system: {lines.name} has the records of {len(systems)} systems, {known}; give one by system= (--system), "
+            f"such as {wanted}"
+        )
     if wanted not in systems:
-        known = ", ".join(sorted(systems, key=lambda name: (len(name), name)))
         raise OptionError(f"system: {lines.name} has no system {wanted}; it has {known or 'none'}")
     if not times:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())

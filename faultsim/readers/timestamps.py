@@ -108,6 +108,10 @@ def on_clock(
     midnight = math.floor(first / _DAY) * _DAY
     zero = midnight if begin is None else seconds("begin", begin)
     until = math.inf if end is None else seconds("end", end)
+    if under_way and begin is None:
+        raise OptionError(
+            "under_way is about outages in progress at begin=, and none is given: give it, or leave it out"
+        )
     if until <= zero:
         raise OptionError(f"end: {written(until)} is not after the begin, {written(zero)}")
     shift = min(midnight, zero)

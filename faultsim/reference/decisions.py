@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from faultsim.errors import DecisionError
+from faultsim.policies.base import hidden_runtime
 from faultsim.reference.changes import Changes, changes_since
 from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
@@ -31,8 +32,10 @@ _HOLD = "only a failure holds the job that it hits, and External(at=...) says wh
 class Decision:
     """The compiled engine's `faultsim.Decision`, over the state of this engine."""
 
-    def __init__(self, state: State, kind: str, order: list[Job]) -> None:
+    def __init__(self, state: State, kind: str, order: list[Job], reader: str = "caller") -> None:
+        """For the policy of the kind `reader`, or the caller."""
         state.n_decisions += 1
+        self._reader = reader
         self._state, self.kind, self._at, self._number = state, kind, state.now, state.n_decisions
         self._rows = [job.row for job in state.jobs]
         self._jobs = dict(zip(self._rows, state.jobs, strict=True))
@@ -306,6 +309,15 @@ class Decision:
     def _refuse(self, text: str) -> NoReturn:
         raise DecisionError(text)
 
+    def _is_for_oracle(self) -> bool:
+        """Whether the policy, or the caller, that it is given to may read true run times (model.md#oracle)."""
+        settings = self._state.settings
+        if self._reader != "caller":
+            return bool(settings[self._reader].get("oracle_runtimes"))
+        scheduler = settings["scheduler"]
+        by_scheduler = "object" not in scheduler and bool(scheduler.get("oracle_runtimes"))  # External
+        return self._state.world.oracle_runtimes or by_scheduler
+
     def _check(self) -> None:
         if self._number != self._state.n_decisions:
             self._refuse(f"this decision (at {self.now:g} s) is over: the simulation has gone on")
@@ -434,6 +446,10 @@ class Table:
         return [self._decision._rows[job.index] for job in self._jobs]
 
     def __getattr__(self, name: str) -> Any:
+        if name == "runtime":
+            if not self._decision._is_for_oracle():
+                raise hidden_runtime()
+            return np.array([job.wanted for job in self._jobs], np.float64)
         if name not in _COLUMNS:
             try:
                 return self._decision._state.world.columns[name][self.index]

@@ -20,6 +20,8 @@ class World:
         Probability of each prediction.
     live : bool
         Whether the caller owns time, jobs and failures.
+    oracle_runtimes : bool
+        Whether decisions that the caller gets have true run times.
     rows, columns : array or None, mapping
         Rows of the jobs in the user's log (None: the same), and the columns of that.
     ticks : list of (time, nodes)
@@ -35,6 +37,7 @@ class World:
         self.p = float(predictions["p"]) if predictions else 0.0
         self.rows, self.columns = given.get("rows"), given.get("columns", {})
         self.live = bool(given.get("live", False))
+        self.oracle_runtimes = bool(given.get("oracle_runtimes", False))
         self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.get("ticks"))
 
     def failing(self, begin: float, end: float) -> set[int]:

@@ -1,5 +1,6 @@
 """Schedulers whose passes are decided elsewhere (model.md#decisions)."""
 
+from faultsim.policies.base import nothing_returned
 from faultsim.reference.decisions import Decision
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.schedulers import Fcfs
@@ -19,5 +20,7 @@ class Written(Fcfs):
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         """One call of the scheduler."""
-        self.rule["object"].schedule(Decision(state, "schedule", order))
+        given = self.rule["object"].schedule(Decision(state, "schedule", order, "scheduler"))
+        if given is not None:
+            raise nothing_returned(self.rule["object"], "schedule", given)
         state.n_decisions += 1

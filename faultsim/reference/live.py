@@ -59,10 +59,11 @@ class Live(Run):
         state, job = self.state, self.job_at(row)
         if job not in state.running or job.held or job.start > state.now:
             refuse(f"job {row} cannot end: it is not running at {state.now:g} s")
+        if job.finish <= state.now:
+            refuse(f"job {row} ends now, as was told")
         state.catch_up()
-        if job.finish > state.now:
-            job.done = where(job, state.now).progress
-            job.finish = state.now
+        job.done = where(job, state.now).progress
+        job.finish = state.now
 
     def extend_job(self, row: Any, seconds: float) -> None:
         """ "The run time of a job is longer or shorter than was said; what it has done stays"."""
@@ -71,6 +72,11 @@ class Live(Run):
             refuse(f"job {row} has ended")
         if job.done is not None and job.done != job.runtime:
             refuse(f"job {row} ends now, as was told")
+        if job.wanted == math.inf:
+            refuse(
+                f"job {row} cannot be extended: its run time is unknown, so it runs until finish, or with "
+                f"overrun='kill' to its estimate, which stays"
+            )
         wanted = job.wanted + seconds
         if not wanted >= 0.0:
             refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {job.wanted:g} s")
@@ -100,6 +106,8 @@ class Live(Run):
     def fail_node(self, node: Any, downtime: float) -> None:
         """ "A node fails at t, as in section 8"."""
         state, number = self.state, self.node_at(node)
+        if state.up.get(number) == math.inf:
+            refuse(f"node {number} is down already, for an unknown time: call up({number}) first")
         job = state.holder(number)
         if job is not None and not job.held and job.finish <= state.now:
             refuse(f"node {number} has job {job.row}, which ends now: let it end first")

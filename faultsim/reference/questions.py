@@ -4,10 +4,14 @@ import math
 from collections.abc import Generator
 from typing import Any
 
+from faultsim.policies.base import nothing_returned
 from faultsim.reference.decisions import Decision
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.state import Question, State
+
+#: Kind of decision -> kind of the policy in Python that answers it.
+_ANSWERS = {"failure": "recovery", "checkpoint": "checkpointing", "tick": "rescheduling"}
 
 
 def answerers(settings: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +50,9 @@ def ask(
     if answer is None:
         yield "decide"
     else:
-        granted = answer(Decision(state, kind, queue_order(state)))
+        granted = answer(Decision(state, kind, queue_order(state), _ANSWERS[kind]))
+        if granted is not None and kind != "checkpoint":
+            raise nothing_returned(answer.__self__, answer.__name__, granted)
         state.n_decisions += 1
     state.question = None
     return granted

@@ -74,6 +74,8 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         missing = int((columns["estimate"] < 0).sum())
         if missing:
             said.append(f"{missing:,} of {len(result):,} jobs have no requested time; their run time is used instead")
+    said += result.settings.get("without_effect", ())
+    said += _of_oracles(result.settings)
     said += _of_ids(columns["id"])
     said += _of_load(columns, result.machine.nodes)
     if result.failures is not None:
@@ -91,6 +93,21 @@ def _how_far(result: Doubtful) -> str:
         f"the run is not over: at {result.span[1]:g} s, of {len(result):,} jobs {states}; "
         "metrics of jobs count those that have ended"
     )
+
+
+def _of_oracles(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Which policies read true run times (model.md#oracle)."""
+    policies = {**settings, "order": settings["scheduler"].get("order")}
+    oracles = [
+        kind for kind, policy in policies.items() if isinstance(policy, Mapping) and policy.get("oracle_runtimes")
+    ]
+    oracles += ["caller"] if settings.get("oracle_runtimes") else []
+    if oracles:
+        readers = "reads" if len(oracles) == 1 else "read"
+        yield (
+            f"{' and '.join(oracles)} {readers} true run times (oracle_runtimes): an upper bound, which no scheduler "
+            f"can reach"
+        )
 
 
 def _of_ids(ids: NDArray[Any]) -> Iterator[str]:

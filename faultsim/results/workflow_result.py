@@ -221,9 +221,11 @@ class WorkflowResult(TablesOfAResult):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be known before the numbers are believed: an older model revision, failures not in the run."""
+        """What should be known before the numbers are believed: an older model revision, options without effect,
+        failures not in the run."""
+        unused = tuple(self._settings.get("without_effect", ()))
         failures = () if self._trace is None else of_failures(self._trace, *self._span())
-        return (*caveat(self.model_revision), *failures)
+        return (*caveat(self.model_revision), *unused, *failures)
 
     def _span(self) -> tuple[float, float]:
         """First arrival and last finish."""

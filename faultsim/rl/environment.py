@@ -19,7 +19,20 @@ from faultsim.simulation.stepping import Simulation
 #: How often `reset` draws an episode that has a decision.
 DRAWS = 100
 
+_ACTIONS = "its actions take the place of a scheduler"
+_EPISODES = "an episode knows its jobs from the start"
+#: Options of a simulation that an environment does not have, and why.
+_REFUSED = {
+    "scheduler": _ACTIONS, "record": _ACTIONS, "engine": _ACTIONS, "live": _EPISODES, "unknown": _EPISODES,
+    "oracle_runtimes": "its observations have no run times",
+}  # fmt: skip
+
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
+
+
+def _scalar(action: Any) -> Any:
+    """An action; agents also give it as an array of one."""
+    return action.reshape(())[()] if isinstance(action, np.ndarray) and action.size == 1 else action
 
 
 class Environment(gymnasium.Env[Any, np.int64]):
@@ -34,9 +47,9 @@ class Environment(gymnasium.Env[Any, np.int64]):
     _decision: Decision | None
 
     def __init__(self, log: Workload, machine: Machine, *, jobs: int, reward: str, metric: str, **options: Any) -> None:
-        for name in ("scheduler", "record", "engine"):
+        for name, reason in _REFUSED.items():
             if name in options:
-                raise OptionError(f"an environment has no option {name!r}: its actions take the place of a scheduler")
+                raise OptionError(f"an environment has no option {name!r}: {reason}")
         self._log, self._machine, self._options = log, machine, options
         self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
         self._reward = make_reward(reward, metric)
@@ -99,9 +112,8 @@ class Environment(gymnasium.Env[Any, np.int64]):
     def _step(self, action: np.int64) -> Step:
         if self._decision is None:
             raise OptionError("the episode has ended, or none has begun: call reset()")
-        mask, number = self.action_masks(), int(action)
-        if not 0 <= number < len(mask):
-            raise OptionError(f"action must be 0 to {len(mask) - 1}, got {action!r}")
+        mask = self.action_masks()
+        number = checks.whole("action", _scalar(action), low=0, high=len(mask) - 1)
         if not mask[number]:
             self._illegal += 1
             number = self._instead(mask)

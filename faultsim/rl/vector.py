@@ -202,7 +202,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Step:
         """Do what the actions say, and go on to the next decisions."""
-        chosen = np.array(actions, np.int64)
+        chosen = self._chosen(actions)
         with self._door.enter():
             if not self._all_began:
                 raise OptionError("no episode has begun: call reset()")
@@ -229,11 +229,25 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
 
     # -- below
 
+    def _chosen(self, actions: Any) -> NDArray[np.int64]:
+        """Whole numbers, and not what would have to be rounded or read to be one."""
+        try:
+            given = np.asarray(actions)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0, object)
+        if given.dtype.kind not in "iu" or (given.dtype.kind == "u" and (given > self._slots).any()):
+            raise self._no_actions(actions)
+        return np.array(given, np.int64)
+
+    def _no_actions(self, given: Any) -> OptionError:
+        said = " ".join(repr(given).split())
+        return OptionError(f"actions must be {self.num_envs} whole numbers from 0 to {self._slots}, got {said:.60}")
+
     def _go(self, actions: NDArray[np.int64]) -> bool:
         """The compiled part of a step; whether an episode ended."""
         told = self._core.step(actions) if actions.shape == (self.num_envs,) else None
         if told is None:
-            raise OptionError(f"actions must be {self.num_envs} numbers from 0 to {self._slots}")
+            raise self._no_actions(actions)
         any_ended, used_up = told
         if used_up:
             self._draw(self._core.used_up())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import BusyError, DecisionError, EngineError
-from faultsim.policies.base import REMEMBERED
+from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, nothing_returned
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
@@ -26,6 +26,9 @@ _FOR_ALL: dict[str, Any] = {
     "error": EngineError,
     "busy_error": BusyError,
     "decision_error": DecisionError,
+    "hidden_runtime": hidden_runtime,
+    "nothing_returned": nothing_returned,
+    "seen_job": SeenJobs,
 }
 #: What happens to jobs where nobody said: their failures come from `world` alone.
 REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}

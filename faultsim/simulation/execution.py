@@ -20,9 +20,8 @@ from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Pod, Torus
 from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
-from faultsim.policies import BOX_ORDERS, Recovery
+from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
-from faultsim.policies.registry import find
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import most_nodes
@@ -32,6 +31,7 @@ from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.slowness import clocks
 from faultsim.simulation.told import Told
+from faultsim.simulation.without_effect import recovers, without_effect
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -70,29 +70,37 @@ class Execution:
     engine : Engine or ReferenceEngine
     """
 
-    def __init__(self, run: RunOptions, engine: str = "core", *, live: int = 0, unknown: Unknown = False) -> None:
+    def __init__(
+        self,
+        run: RunOptions,
+        engine: str = "core",
+        *,
+        live: int = 0,
+        unknown: Unknown = False,
+        oracle_runtimes: bool = False,
+    ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         self._run = run
         self._log = run.fitting_log()
         self._told = Told(self._log) if live else None
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
-        settings = _engine_settings(self._lowered)
+        if not live and (unused := without_effect(run)):
+            self._lowered["without_effect"] = unused
+        settings = _engine_settings(self._lowered, run)
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
-        columns: list[NDArray[Any]] = [
-            self._log.submit,
-            self._log.runtime,
-            run.expected_runtimes(self._log),
-            self._log.size,
-        ]
+        estimate = run.expected_runtimes(self._log)
+        columns: list[NDArray[Any]] = [self._log.submit, self._log.runtime, estimate, self._log.size]
         world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
+        if oracle_runtimes:
+            world["oracle_runtimes"] = self._lowered["oracle_runtimes"] = True
         if (slow := clocks(run, self._log)) is not None:
             world["clocks"] = slow
         policy = run.checkpointing
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world["checkpoint_interval"] = planned_intervals(policy, self._log)
+            world["checkpoint_interval"] = planned_intervals(policy, self._log, estimate)
         if (ranks := _ranks(run, self._log)) is not None:
             world["shape_rank"] = ranks
         if live:
@@ -175,16 +183,17 @@ class Execution:
         if report is not None:
             report(engine.n_done, total, engine.now)
 
-    def submit(self, log: Workload, *, unknown: Unknown) -> None:
-        """Jobs that the caller has got now; their rows are behind all that there are."""
+    def submit(self, log: Workload, *, unknown: Unknown) -> Workload:
+        """Jobs that the caller has got now; their rows are behind all that there are.  Returns them with their ids."""
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
+        log = self._told.numbered(log)
         nodes = most_nodes(self._run)
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
         runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
-        interval = planned_intervals(self._run.checkpointing, log)
+        interval = planned_intervals(self._run.checkpointing, log, estimate)
         told = self._told.and_then(log)
         if isinstance(self._run.machine, Pod):
             check_shapes(self._run.machine, log)
@@ -192,6 +201,7 @@ class Execution:
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
         self._told = told
+        return log
 
     def _keys_of(
         self, log: Workload, estimate: NDArray[np.float64]
@@ -292,16 +302,12 @@ def _went(reason: str) -> str:
 # -- engines
 
 
-def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
+def _engine_settings(lowered: dict[str, Any], run: RunOptions) -> dict[str, Any]:
     """The part of a lowered run that an engine takes."""
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
-    scheduler = None if lowered["failures"] else find("scheduler", lowered["scheduler"]["name"])
-    stops = scheduler is not None and "recovery" in scheduler.needs
     recovery = lowered["recovery"]
-    row = find("recovery", recovery["name"]) if recovery else None
-    holds_more = row is not None and issubclass(row.cls, Recovery) and row.cls.from_start
-    settings["recovery"] = recovery if lowered["failures"] or stops or holds_more else None
+    settings["recovery"] = recovery if recovery and (lowered["failures"] or recovers(run)) else None
     return settings
 
 

@@ -164,7 +164,7 @@ class Run:
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
         check_slowdowns(self)
-        self.scheduler.check_columns(self.log.columns)
+        self.scheduler.check_columns(self.log._known_columns)
         if isinstance(self.machine, Pod):
             check_shapes(self.machine, self.log)
 
@@ -278,7 +278,7 @@ class Run:
     def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
         """Reject intervals that are far too short for the run times; return the seconds of planned checkpoints."""
         policy = self.checkpointing
-        between = None if policy is None else checkpoint_intervals(policy, log)
+        between = None if policy is None else checkpoint_intervals(policy, log, estimate)
         if policy is None or between is None:
             return 0.0
         if between.min() < LEAST_INTERVAL:

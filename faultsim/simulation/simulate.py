@@ -205,6 +205,8 @@ def rerun(
     options = dict(record.settings)
     options.pop("machine")
     engine = options.pop("engine")
+    for noted in ("oracle_runtimes", "without_effect"):
+        options.pop(noted, None)
     if options.pop("live", False):
         raise OptionError("the result of a simulation with live= does not hold what it was told: it cannot be repeated")
     own: dict[str, Any] = {

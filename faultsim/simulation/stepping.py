@@ -27,7 +27,7 @@ _MOST_JOBS = 2**31 - 1
 class Simulation:
     """A run, step by step: as a backend for other programs, for teaching, and for inspection.
 
-    Takes the parameters of `simulate`, except ``progress``, and two more.
+    Takes the parameters of `simulate`, except ``progress``, and three more.
 
     Parameters
     ----------
@@ -37,6 +37,9 @@ class Simulation:
         is known from the start.
     unknown : bool or array_like of bool, shape (n,), default False
         Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
+    oracle_runtimes : bool, default False
+        Whether ``queue`` and ``running`` of the decisions that `advance` returns have a column ``runtime`` (s): the
+        true run times, ``inf`` where unknown, which no scheduler has. For upper bounds only (model.md#oracle).
 
     Raises
     ------
@@ -64,9 +67,11 @@ class Simulation:
         *,
         live: int = 0,
         unknown: bool | ArrayLike = False,
+        oracle_runtimes: bool = False,
         **options: Any,
     ) -> None:
         engine = options.pop("engine", "core")
+        checks.flag("oracle_runtimes", oracle_runtimes)
         if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
             _check_live(log, live, options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
@@ -76,13 +81,13 @@ class Simulation:
         mask = _which("unknown", unknown, log)
         if not live and np.any(mask):
             raise OptionError("unknown run times are told later: give live=, how many jobs there will be")
-        self._given = (run, engine, live, mask)
+        self._given = (run, engine, live, mask, oracle_runtimes)
         self._begin()
         self._keep_acts()
 
     def _begin(self) -> None:
-        run, engine, live, unknown = self._given
-        self._execution = Execution(run, engine, live=live, unknown=unknown)
+        run, engine, live, unknown, oracle = self._given
+        self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle)
         self._before: tuple[list[Any], ...] = ()
         self._last: Decision | None = None
         self._door = _door_of(self._execution)
@@ -240,7 +245,7 @@ class Simulation:
         >>> sim.rollout(fs.EasyBackfill()).jobs["start"], sim.rollout(fs.Fcfs()).jobs["start"]
         (array([ 0., 10.,  2.]), array([ 0., 10., 20.]))
         """
-        run, _, live, _ = self._given
+        run, _, live, *_ = self._given
         if live:
             raise NotAvailableError("rollout is not available with live=: nobody knows what will come")
         if External is not type(run.scheduler) or type(scheduler) is External or scheduler.is_written():
@@ -279,7 +284,7 @@ class Simulation:
         ----------
         log : Workload
             The jobs, none of them submitted before now.  Their rows follow those of the jobs so far, whatever their
-            submit times.
+            submit times; so do their ids, if none are given.
         unknown : bool or array_like of bool, shape (n,), default False
             Nobody knows the run times, or those of some: such a job, whose ``runtime`` is not looked at, runs until
             `finish`, or with ``overrun="kill"`` to its estimate.
@@ -289,7 +294,7 @@ class Simulation:
         DecisionError
             If a job comes too early, or there is no room for so many.
         InputError
-            If a job is larger than the machine, or has neither a run time nor an estimate.
+            If a job is larger than the machine, has neither a run time nor an estimate, or has the id of another job.
 
         Examples
         --------
@@ -307,8 +312,7 @@ class Simulation:
             raise InputError(f"submit takes a Workload, got {checks.shown(log, 'Workload')}")
         mask = _which("unknown", unknown, log)
         with self._door.enter():
-            self._execution.submit(log, unknown=mask)
-            self._note("submit", log, unknown=mask)
+            self._note("submit", self._execution.submit(log, unknown=mask), unknown=mask)
 
     def finish(self, job: int) -> None:
         """A running job ends now.
@@ -316,28 +320,48 @@ class Simulation:
         Raises
         ------
         DecisionError
-            If it does not run.
+            If it does not run, or ends now already.
         """
         with self._door.enter():
             self._execution.engine.end_job(job)
             self._note("finish", job)
 
     def extend(self, job: int, seconds: checks.Duration) -> None:
-        """A job that has not ended runs `seconds` longer than was said before (negative: shorter)."""
+        """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
+
+        With ``overrun="kill"`` its estimate, at which it is killed, stays.
+
+        Raises
+        ------
+        DecisionError
+            If the run time of the job is unknown, or if it has ended, or would have.
+        """
         further = checks.number("seconds", seconds, finite=False, unit="seconds")
         with self._door.enter():
             self._execution.engine.extend_job(job, further)
             self._note("extend", job, further)
 
     def fail(self, node: int, downtime: checks.Duration) -> None:
-        """A node fails now and is down for `downtime` seconds (model.md#failures)."""
+        """A node fails now and is down for `downtime` seconds (model.md#failures).
+
+        Raises
+        ------
+        DecisionError
+            If it is `down` already, until it is `up`, or has a job that ends now.
+        """
         down_for = checks.number("downtime", downtime, low=0.0, unit="seconds")
         with self._door.enter():
             self._execution.engine.fail_node(node, down_for)
             self._note("fail", node, down_for)
 
     def down(self, node: int) -> None:
-        """A node fails now, and nobody knows when it will be `up` again."""
+        """A node fails now, and it is unknown when it will be `up` again.
+
+        Raises
+        ------
+        DecisionError
+            As `fail`.
+        """
         with self._door.enter():
             self._execution.engine.fail_node(node, INFINITY)
             self._note("down", node)

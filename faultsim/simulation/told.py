@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim.data.further import check_together
 from faultsim.data.workload import Workload, concat
+from faultsim.errors import InputError
 
 
 class Told(Mapping[str, NDArray[Any]]):
@@ -17,12 +18,45 @@ class Told(Mapping[str, NDArray[Any]]):
         self._logs = logs
         self._made: dict[str, NDArray[Any]] = {}
         self.n_jobs = sum(map(len, logs))
+        self._read_ids()
+
+    def _read_ids(self) -> None:
+        """All ids, in a set that the next one goes on with: with more than `_n_ids`, it has those of others too."""
+        self._ids: set[Any] = {name for log in self._logs for name in log.id.tolist()}
+        self._n_ids = len(self._ids)
+        self._last = max((name for name in self._ids if isinstance(name, int)), default=0)
+
+    def numbered(self, log: Workload) -> Workload:
+        """A log that comes next, with ids of its own: default ones go on after the largest number so far.
+
+        Raises
+        ------
+        InputError
+            If an id is that of another job.
+        """
+        if self._n_ids != len(self._ids):
+            self._read_ids()
+        if log._has_default_ids:
+            return log._derived(id=np.arange(self._last + 1, self._last + 1 + len(log)))
+        seen: set[Any] = set()
+        for row, name in enumerate(log.id.tolist()):
+            if name in self._ids or name in seen:
+                on = "" if isinstance(name, str) else f", or no ids: numbers go on from {self._last + 1}"
+                raise InputError(
+                    f"the jobs submitted, row {row}: another job has the id {name!r}; give each its own{on}"
+                )
+            seen.add(name)
+        return log
 
     def and_then(self, log: Workload) -> "Told":
         """These, and one more, with the same columns."""
         check_together("the jobs submitted", self._logs[0], log)
         other = Told()
         other._logs, other.n_jobs = (*self._logs, log), self.n_jobs + len(log)
+        given = log.id.tolist()
+        self._ids.update(given)
+        other._ids, other._n_ids = self._ids, len(self._ids)
+        other._last = max(self._last, *(name for name in given if isinstance(name, int)), 0)
         return other
 
     def __getitem__(self, name: str) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import Stopped, next_budget
 from faultsim.simulation.options import EngineName
 from faultsim.simulation.progress import Progress, reporting
+from faultsim.simulation.without_effect import of_predictor
 from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
 
 _ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngine}
@@ -144,6 +145,8 @@ class WorkflowExecution:
         errors = {"error": EngineError, "busy_error": BusyError}
         self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
         self._settings = {**run.lower(), "engine": engine}
+        if run.predictor is not None and not run.scheduler.asks and (unused := of_predictor(run.predictor)):
+            self._settings["without_effect"] = unused
 
     def go_on(self, *, report: Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Run the engine in short slices to the end; raises `Stopped` if `stop` returns True between two."""

@@ -4,10 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.identity import identity
 from faultsim.sweep.kinds import JOB_RUNS, Kind
+
+
+class NoNumberError(OptionError):
+    """A metric is no metric: the mistake of the caller, and not the failure of one run."""
+
 
 #: Names that columns of the table have besides metrics.
 _TAKEN = ("replicate", "seed", "run", "status", "run:seed")
@@ -66,9 +73,14 @@ class Wanted:
         except Exception as error:  # the caller's function may raise anything
             raise OptionError(f"metric {name!r}: {type(error).__name__}: {error}") from error
         try:
+            kind = getattr(getattr(value, "dtype", None), "kind", "f")
+            if isinstance(value, str | bytes) or np.ndim(value) or kind not in "biuf":
+                raise TypeError("float would read or unwrap it")
             return float(value)
         except (TypeError, ValueError):
-            raise OptionError(f"metric {name!r} must return a number, got {value!r:.60}") from None
+            raise NoNumberError(
+                f"metric {name!r} must return a number, got {value!r:.60}; where there is none, return float('nan')"
+            ) from None
 
     def content(self) -> dict[str, Any]:
         """What its own metrics are, for the hash of a run: names of `faultsim.METRICS`, and identities of functions.

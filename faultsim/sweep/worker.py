@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
-from faultsim.sweep.wanted import Wanted
+from faultsim.sweep.wanted import NoNumberError, Wanted
 
 
 @dataclass
@@ -63,8 +63,8 @@ def do(runs: Sequence[Any], wanted: Wanted, stop: threading.Event | None = None)
                 rows.append(wanted.row(one))
             except Stopped:
                 break
-            except EngineError:
-                raise  # a bug of ours must not be hidden
+            except (EngineError, NoNumberError):
+                raise  # a bug of ours, or in a metric, is that of all runs
             except Exception as error:  # a user's policy may raise anything
                 kind = "" if isinstance(error, FaultsimError) else f"{type(error).__name__}: "
                 errors[position] = f"{kind}{error}"

@@ -23,7 +23,12 @@ def refused(capsys, *argv):
 
 @pytest.fixture
 def files(tmp_path):
-    for name, text in {"lanl.csv": command.LANL, "event_trace.tab": FTA, "ras.log": RAS}.items():
+    for name, text in {
+        "lanl.csv": command.LANL,
+        "one.csv": command.LANL_2,
+        "event_trace.tab": FTA,
+        "ras.log": RAS,
+    }.items():
         (tmp_path / name).write_text(text)
     fs.FailureTrace([10, 20, 30], [0, 5, 200], [60, 0, 60], span=100).write_csv(tmp_path / "own.csv.gz")
     return tmp_path
@@ -44,7 +49,7 @@ def test_help(capsys):
 
 @pytest.mark.parametrize(
     ("name", "count", "nodes"),
-    [("lanl.csv", 2, 4), ("event_trace.tab", 1, 1), ("ras.log", 1, 128), ("own.csv.gz", 3, 201)],
+    [("one.csv", 2, 4), ("event_trace.tab", 1, 1), ("ras.log", 1, 128), ("own.csv.gz", 3, 201)],
 )
 def test_the_format_is_told_by_the_first_line(capsys, files, name, count, nodes):
     status, out, err = run(capsys, "summary", files / name, "--json")
@@ -66,8 +71,8 @@ def test_readers_get_their_options(capsys, files):
         return json.loads(out)["n_failures"]
 
     assert n_failures(files / "lanl.csv", "--system", 20) == 2
-    assert n_failures(files / "lanl.csv", "--begin", "2005-06-22") == 1
-    assert n_failures(files / "lanl.csv", "--end", 1119398400) == 1  # 2005-06-22 in seconds
+    assert n_failures(files / "one.csv", "--begin", "2005-06-22") == 1
+    assert n_failures(files / "one.csv", "--end", 1119398400) == 1  # 2005-06-22 in seconds
     with open(files / "ras.log", "a") as file:
         file.write(RAS.replace("01.55", "01.56") + RAS.replace("rts", "Lustre mount FAILED").replace("-M0", "-M1"))
     assert n_failures(files / "ras.log") == 1
@@ -123,11 +128,11 @@ def test_standard_input(capsys, files, monkeypatch):
 
 def test_convert(capsys, files):
     out_file = files / "out.csv.xz"
-    status, out, err = run(capsys, "convert", files / "lanl.csv", out_file, "--map-nodes", 2)
+    status, out, err = run(capsys, "convert", files / "one.csv", out_file, "--map-nodes", 2)
     assert (status, err) == (0, "")
     assert out == f"{out_file}: 2 failures of 2 nodes, span 126000 s\n"
     trace = fs.read_failures(out_file)
-    assert trace == fs.read_lanl(files / "lanl.csv").map_nodes(2)
+    assert trace == fs.read_lanl(files / "one.csv").map_nodes(2)
     assert trace.name == "LANL system 2 (0 s = 2005-06-21 00:00)"
     status, out, err = run(capsys, "convert", files / "own.csv.gz", "-")
     assert (status, err) == (0, "")
@@ -173,7 +178,8 @@ def test_generate(capsys, tmp_path):
         (["summary", "{lanl.csv}", "--system", 99], "has no system 99; it has 2, 20"),
         (["summary", "{lanl.csv}", "--gap", 5], "--gap is for ras; "),
         (["summary", "{ras.log}", "--under-way"], "--under-way is for lanl and fta; "),
-        (["summary", "{lanl.csv}", "--begin", "soon"], "begin: 'soon' is not a date"),
+        (["summary", "{lanl.csv}"], "has the records of 2 systems, 2, 20; give one by system= (--system), such as 2"),
+        (["summary", "{one.csv}", "--begin", "soon"], "begin: 'soon' is not a date"),
         (["summary", "{lanl.csv}", "--format", "xml"], "invalid choice: 'xml'"),
         (["summary", "{lanl.csv}", "--format", "fta"], "line 1: 1 fields, expected 9 separated by tabs"),
         (["summary", "{own.csv.gz}", "--nodes", 128], "200 is outside the machine of 128 nodes"),

@@ -48,7 +48,7 @@ def test_a_file(capsys, here):
 
 
 def test_formats_and_their_options(capsys, here):
-    for words, count in (("lanl,system=20", 2), ("system=2", 2), ("lanl", 2)):
+    for words, count in (("lanl,system=20", 2), ("system=2", 2), ("lanl,system=2", 2)):
         made = document(capsys, "--failures", f"lanl.csv:{words}")
         assert made["settings"]["failures"]["count"] == count
     (here / "odd:lanl").write_text((here / "own.csv").read_text())

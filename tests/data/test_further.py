@@ -130,15 +130,18 @@ def test_an_order_in_python_sees_them(engine):
 
 @ENGINES
 def test_a_caller_that_owns_jobs(engine):
-    sim = fs.Simulation(LOG.head(1), fs.Cluster(9), scheduler=fs.External(), live=9, engine=engine)
-    sim.submit(LOG[1:3])
+    columns = {name: LOG.columns[name] for name in LOG.further}
+    ids = ["a1", "b", "job-17", "b2"]  # of a caller's jobs no two are the same
+    log = fs.Workload(LOG.submit, LOG.runtime, LOG.size, id=ids, columns=columns)
+    sim = fs.Simulation(log.head(1), fs.Cluster(9), scheduler=fs.External(), live=9, engine=engine)
+    sim.submit(log[1:3])
     fork = sim.copy() if engine == "core" else None
-    sim.submit(LOG[3:])
+    sim.submit(log[3:])
     decision = sim.advance(until=3)
     while decision.kind != "time":
         decision = sim.advance(until=3)
     assert decision.queue.account.tolist() == LOG.columns["account"].tolist()
-    assert decision.queue.id.tolist() == ["a1", "b", "job-17", "b"]
+    assert decision.queue.id.tolist() == ids
     assert sim.result(partial=True).jobs["account"].tolist() == LOG.columns["account"].tolist()
     if fork is not None:
         decision = fork.advance(until=3)
@@ -147,6 +150,7 @@ def test_a_caller_that_owns_jobs(engine):
         assert decision.queue.account.tolist() == ["physics", "x", ""]
         again = pickle.loads(pickle.dumps(sim)).result(partial=True)
         assert again.jobs["account"].tolist() == LOG.columns["account"].tolist()
+    refused(InputError, "row 0: another job has the id 'b'; give each its own$", sim.submit, LOG[3:])
     said = "the jobs submitted and the log before have not the same columns: a name, account, due, priority"
     plain = fs.Workload(submit=[9], runtime=[1], size=[1])
     refused(InputError, said, sim.submit, plain)

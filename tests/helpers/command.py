@@ -9,6 +9,8 @@ LANL = (
     "20,5,6/21/2005 10:54,6/21/2005 11:00,6\n"
     "20,6,6/22/2005 10:54,6/22/2005 11:00,6\n"
 )
+#: Of one system only.
+LANL_2 = "".join(line for line in LANL.splitlines(keepends=True) if not line.startswith("20,"))
 
 
 def swf(shortest, estimate):

@@ -84,6 +84,25 @@ def test_start_and_finish(tmp_path):
     refused(InputError, "of 'start' and 'finish' one has dates, one numbers", fs.read_jobs, mixed)
 
 
+def test_a_run_time_is_given_once(tmp_path):
+    path = written(tmp_path / "a.csv", "submit,runtime,begun,ended,size\n0,77,5,15,1\n")
+    for given in ({"start": "begun", "finish": "ended"}, {"start": "begun"}, {"finish": "ended"}):
+        said = "the run time is the column 'runtime' or finish - start: give runtime=, or start= and finish="
+        refused(OptionError, said, fs.read_jobs, path, runtime="runtime", **given)
+    refused(OptionError, "start='begun' needs finish=, the column of the other", fs.read_jobs, path, start="begun")
+    refused(OptionError, "finish='ended' needs start=, the column of the other", fs.read_jobs, path, finish="ended")
+    assert fs.read_jobs(path, start="begun", finish="ended").runtime.tolist() == [10]  # not the column of that name
+    assert fs.read_jobs(path).runtime.tolist() == [77]
+
+
+def test_a_unit_of_a_time_that_is_not_read(tmp_path):
+    path = written(tmp_path / "a.csv", "submit,runtime,limit,size\n0,77,2,1\n")
+    for key in ("estimate", "start"):
+        refused(OptionError, f"is read without '{key}', so that its unit", fs.read_jobs, path, unit={key: "min"})
+    assert fs.read_jobs(path, estimate="limit", unit={"estimate": "min"}).estimate.tolist() == [120]
+    assert fs.read_jobs(path, unit="min").runtime.tolist() == [77 * 60]
+
+
 def test_zones_and_periods(tmp_path):
     text = "submit,runtime,size\n2024-03-31T01:30:00+01:00,1,1\n2024-03-31T03:30:00+02:00,1,2\n2024-04-01T00:00Z,1,3\n"
     path = written(tmp_path / "a.csv", text)

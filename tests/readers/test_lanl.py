@@ -68,21 +68,36 @@ def test_records_are_sorted_shifted_and_merged(lanl: Callable[..., Path], name: 
 def test_a_part_in_time(lanl: Callable[..., Path]) -> None:
     path = lanl(*FEW)
     for begin in ("2005-06-23", datetime(2005, 6, 23), datetime(2005, 6, 23).date(), 12_957 * 86_400):
-        part = fs.read_lanl(path, begin=begin, end="2005-06-24 08:30")
+        part = fs.read_lanl(path, 2, begin=begin, end="2005-06-24 08:30")
         assert part.time.tolist() == [86_400 + 8 * 3600]
         assert part.span == 86_400 + 8.5 * 3600
-    whole = fs.read_lanl(path, begin="2005-06-23", under_way=True)
+    whole = fs.read_lanl(path, 2, begin="2005-06-23", under_way=True)
     assert whole.time.tolist() == [0, 86_400 + 8 * 3600]
     assert whole.downtime.tolist() == [3 * 3600, 3600]
-    early = fs.read_lanl(path, begin="2005-06-20")
+    early = fs.read_lanl(path, 2, begin="2005-06-20")
     assert early.time[0] == 86_400 + 10 * 3600 + 54 * 60
     with pytest.raises(
         InputError, match=r"LANL system 2: no failures in the period requested; its records run from 2005-06-21 10:54"
     ):
-        fs.read_lanl(path, begin="2006-01-01")
+        fs.read_lanl(path, 2, begin="2006-01-01")
     with pytest.raises(OptionError, match="end: 2005-06-01 00:00 is not after the begin, 2005-06-23 00:00"):
-        fs.read_lanl(path, begin="2005-06-23", end="2005-06-01")
-    refused(OptionError, "begin: 'yesterday' is not a date", fs.read_lanl, path, begin="yesterday")
+        fs.read_lanl(path, 2, begin="2005-06-23", end="2005-06-01")
+    refused(OptionError, "begin: 'yesterday' is not a date", fs.read_lanl, path, 2, begin="yesterday")
+
+
+def test_one_of_several_systems_is_named(lanl: Callable[..., Path]) -> None:
+    said = r"lanl.csv has the records of 2 systems, 2, 20; give one by system= \(--system\), such as 2"
+    refused(OptionError, said, fs.read_lanl, lanl(*FEW))
+    refused(OptionError, "has the records of 2 systems, 2, 20; .* such as 20", fs.read_lanl, lanl(FEW[3], FEW[1]))
+    only = lanl(FEW[3])
+    assert fs.read_lanl(only) == fs.read_lanl(only, 20)
+    assert fs.read_lanl(only).name.startswith("LANL system 20 ")
+
+
+def test_outages_under_way_at_no_begin(lanl: Callable[..., Path]) -> None:
+    said = "under_way is about outages in progress at begin=, and none is given"
+    refused(OptionError, said, fs.read_lanl, lanl(*FEW), 2, under_way=True)
+    refused(OptionError, said, fs.read_lanl, lanl(*FEW), 2, end="2005-06-24", under_way=True)
 
 
 def test_unknown_system(lanl: Callable[..., Path]) -> None:
@@ -116,7 +131,8 @@ def test_other_files(tmp_path: Path, lanl: Callable[..., Path]) -> None:
     path.write_text("")
     refused(InputError, "not the LANL failure records", fs.read_lanl, path)
     refused(InputError, "no such file", fs.read_lanl, tmp_path / "nowhere.csv")
-    refused(OptionError, "has no system 2; it has none", fs.read_lanl, lanl())
+    refused(InputError, "lanl.csv: no records of any system below the first line", fs.read_lanl, lanl())
+    refused(OptionError, "has no system 2; it has none", fs.read_lanl, lanl(), 2)
     refused(InputError, r"no failures of system 2 are left \(node missing: 1\)", fs.read_lanl, lanl(FEW[5]))
 
 

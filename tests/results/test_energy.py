@@ -65,8 +65,9 @@ def test_energy_of_equal_watts_is_that_of_all_nodes_all_the_time(run, watts, dow
     begin, end = result.span
     energy = result.energy(fs.Power(idle=watts, busy=watts, down=watts))
     assert energy.kwh == pytest.approx(watts * result.machine.nodes * (end - begin) / 3.6e6, rel=1e-9)
-    only_down = result.energy(fs.Power(idle=0, busy=0, down=down))
-    assert only_down.kwh == pytest.approx(down * result.ledger["down"] / 3.6e6, rel=1e-12)
+    busy = fs.Power(idle=0, busy=down)
+    more = result.energy(fs.Power(idle=0, busy=down, down=down)).kwh - result.energy(busy).kwh
+    assert more == pytest.approx(down * result.ledger["down"] / 3.6e6, rel=1e-9, abs=1e-12 * energy.kwh)
     assert 0 <= energy.of_failures <= energy.kwh * (1 + 1e-12)
 
 
@@ -99,6 +100,14 @@ def test_bad_text(text, said):
     refused(OptionError, said, fs.Power.parse, text)
 
 
+@pytest.mark.parametrize("name", ["idle", "down"])
+def test_a_node_that_works_takes_no_less(name):
+    said = f"{name} of Power must be at most busy, 100 watts, got 300 watts"
+    refused(OptionError, said, fs.Power, **{"idle": 50, "busy": 100, "down": 0, name: 300})
+    assert getattr(fs.Power(**{"idle": 50, "busy": 100, "down": 0, name: 100}), name) == 100
+    refused(OptionError, "idle of Power must be at most busy", fs.Power.parse, "idle=300,busy=100")
+
+
 def test_bad_watts():
     refused(OptionError, "busy of Power must be a number in watts, got '2h'", fs.Power, idle=1, busy="2h")
     refused(OptionError, "down of Power must be at least 0 watts", fs.Power, idle=1, busy=2, down=math.nan)
@@ -129,7 +138,7 @@ def test_watts_may_be_text():
 
 @given(st.floats(0, 1e12), st.floats(0, 1e12))
 def test_text_keeps_every_digit(idle, busy):
-    power = fs.Power(idle=idle, busy=busy, down=0.1 + 0.2)
+    power = fs.Power(idle=min(idle, busy), busy=max(idle, busy, 1), down=0.1 + 0.2)
     assert fs.Power.parse(str(power)) == power
 
 

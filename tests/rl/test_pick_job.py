@@ -198,10 +198,29 @@ def test_invalid_calls():
     with pytest.raises(fs.OptionError, match="the options 'first' and 'jobs', got 'start'"):
         env.reset(options={"start": 3})
     env.reset()
-    with pytest.raises(fs.OptionError, match="action must be 0 to 16, got 17"):
+    with pytest.raises(fs.OptionError, match="action must be at least 0 and at most 16, got 17"):
         env.step(17)
     with pytest.raises(fs.OptionError, match="the episode has not ended"):
         _ = env.result
+
+
+@pytest.mark.parametrize("action", [0.5, 0.0, "0", True, None, np.float64(0), np.array([0, 0]), np.array(0.5), [0]])
+def test_actions_are_whole_numbers(action):
+    env = PickJob(LOG, fs.Cluster(4), jobs=4)
+    env.reset(seed=1)
+    with pytest.raises(fs.OptionError, match="action must be a whole number, got"):
+        env.step(action)
+    seen = [PickJob(LOG, fs.Cluster(4), jobs=4) for _ in range(4)]
+    for each in seen:
+        each.reset(seed=1)
+    steps = [each.step(same) for each, same in zip(seen, (0, np.int64(0), np.array(0), np.array([0])), strict=True)]
+    assert len({(step[1], step[0].tobytes()) for step in steps}) == 1
+
+
+@pytest.mark.parametrize("option", [{"live": 5}, {"unknown": True}, {"oracle_runtimes": True}])
+def test_options_of_a_simulation_that_have_no_effect_here(option):
+    with pytest.raises(fs.OptionError, match=f"an environment has no option '{next(iter(option))}': "):
+        PickJob(LOG, fs.Cluster(4), jobs=4, **option)
 
 
 def test_every_reward_is_tested():

@@ -165,6 +165,18 @@ def test_invalid_options(options, error, words):
         VectorPickJob(**options)
 
 
+@pytest.mark.parametrize(
+    "actions",
+    [[0.5, 0.5], [0.0, 0.0], ["0", "0"], [True, False], [0, None], None, [[0], [0, 1]], np.array([2**63, 0], "u8")],
+)
+def test_actions_are_whole_numbers(actions):
+    envs = VectorPickJob(2, log=busy_log(1), machine=fs.Cluster(8), jobs=1)
+    envs.reset(seed=1)
+    with pytest.raises(fs.OptionError, match="actions must be 2 whole numbers from 0 to 16, got"):
+        envs.step(actions)
+    envs.step(np.array([0, 0], "u1"))
+
+
 def test_invalid_calls():
     envs = VectorPickJob(2, log=busy_log(1), machine=fs.Cluster(8), jobs=1, autoreset_mode=AutoresetMode.DISABLED)
     with pytest.raises(fs.OptionError, match="call reset"):
@@ -176,7 +188,7 @@ def test_invalid_calls():
     with pytest.raises(fs.OptionError, match="seed must be a number or 2 of them, got 3"):
         envs.reset(seed=[1, 2, 3])
     envs.reset()
-    with pytest.raises(fs.OptionError, match="actions must be 2 numbers from 0 to 16"):
+    with pytest.raises(fs.OptionError, match="actions must be 2 whole numbers from 0 to 16, got array"):
         envs.step(np.array([0, 17]))
     envs.step(np.array([0, 0]))
     with pytest.raises(fs.OptionError, match="an episode has ended"):

@@ -121,11 +121,31 @@ def test_what_they_return_and_raise():
     table = fs.Sweep(BASE, GRID, metrics={"bad": failing}).run()
     assert set(table["status"]) == {"error"}
     assert table.errors[0] == "metric 'bad': ZeroDivisionError: no jobs"
-    table = fs.Sweep(BASE, GRID, metrics={"none": nothing}).run()
-    assert table.errors[0] == "metric 'none' must return a number, got None"
     table = fs.Sweep(BASE, GRID, metrics={"nan": nan}).run()
     assert set(table["status"]) == {"ok"}
     assert np.isnan(table["nan"]).all()
+
+
+def text(result):
+    return "3"
+
+
+def column(result):
+    return result.jobs["wait"][:1]
+
+
+def imaginary(result):
+    return np.complex128(3j)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize(
+    ("metric", "shown"), [(nothing, "None"), (text, "'3'"), (column, r"array\("), (imaginary, r"np\.complex128\(3j\)")]
+)
+def test_what_is_no_number_is_a_mistake_in_all_runs(tmp_path, metric, shown, executor):
+    sweep = fs.Sweep(BASE, GRID, metrics={"mine": metric})
+    with pytest.raises(fs.OptionError, match=rf"metric 'mine' must return a number, got {shown}.*float\('nan'\)"):
+        sweep.run(tmp_path / "sweep.db", executor=executor, workers=2)
 
 
 @pytest.mark.parametrize(

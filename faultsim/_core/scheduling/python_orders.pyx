@@ -115,7 +115,9 @@ cdef class Waiting:
         return self.made_restarts
 
     def __getattr__(self, str name):
-        """A further column of the log."""
+        """A further column of the log, or the true run times for an oracle (model.md#oracle)."""
+        if name == "runtime":
+            return self.owner.runtimes_of("order", np.frombuffer(self.jobs, np.int32))
         return self.owner.column_of(name, self.index)
 
 

@@ -6,12 +6,12 @@ ties".
 
 import math
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.policies.base import SeenJobs
 from faultsim.reference.job import Job
 
 #: The columns of the log that the user gave.
@@ -46,9 +46,12 @@ class Sorter(Protocol):
 
 
 def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
-    """ "or your own function"."""
+    """ "or your own function".
+
+    model.md#oracle: "A policy in Python does not get run times [...] unless it is declared an oracle".
+    """
     rows = np.array([job.row for job in queue], dtype=np.int32)
-    seen = SimpleNamespace(**{name: values[rows] for name, values in columns.items()})
+    seen = SeenJobs(**{name: values[rows] for name, values in columns.items() if name != "runtime"})
     seen.__dict__.update(
         index=rows,
         submit=np.array([job.submit for job in queue], dtype=np.float64),
@@ -56,5 +59,7 @@ def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns)
         size=np.array([job.size for job in queue], dtype=np.int32),
         restarts=np.array([job.restarts for job in queue], dtype=np.int32),
     )
+    if rule.get("oracle_runtimes"):
+        seen.runtime = np.array([job.wanted for job in queue], dtype=np.float64)
     order: Sorter = rule["object"]
     return list(order.keys(seen, now))

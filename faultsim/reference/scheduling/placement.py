@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.policies.base import SeenJobs
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.job import Job
 from faultsim.reference.pod.table import PodTable
@@ -146,6 +147,14 @@ def balancing(state: State, job: Job, candidates: list[Box], occupied: int, wind
     return best
 
 
+def seen(state: State, job: Job, size: int) -> SeenJobs:
+    """What a rule written in Python sees of the job that it places."""
+    found = SeenJobs(index=job.row, submit=job.submit, estimate=job.estimate, size=size)
+    if state.settings["placement"].get("oracle_runtimes"):
+        found.runtime = job.wanted
+    return found
+
+
 class Chooser(Protocol):
     """A rule written in Python."""
 
@@ -157,16 +166,15 @@ def python(state: State, job: Job, candidates: list[Box], occupied: int, window:
     assert state.table is not None
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)
     busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
-    asked = SimpleNamespace(index=job.row, submit=job.submit, estimate=job.estimate, size=job.size)
     rule: Chooser = state.settings["placement"]["object"]
-    return candidates[rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy))]
+    return candidates[rule.choose(seen(state, job, job.size), rows, SimpleNamespace(now=state.now, busy=busy))]
 
 
 def own_nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
     """A rule written in Python: ``choose_nodes(job, free, state) -> nodes``; none are asked for if none are wanted."""
     if count == 0:
         return []
-    asked = SimpleNamespace(index=job.row, submit=job.submit, estimate=job.estimate, size=count)
     rule = state.settings["placement"]["object"]
-    nodes = rule.choose_nodes(asked, np.array(free, np.int32), SimpleNamespace(now=state.now, nodes=state.nodes))
+    now = SimpleNamespace(now=state.now, nodes=state.nodes)
+    nodes = rule.choose_nodes(seen(state, job, count), np.array(free, np.int32), now)
     return [int(node) for node in nodes]
