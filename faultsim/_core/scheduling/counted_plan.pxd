@@ -21,9 +21,9 @@ from faultsim._core.thresholds cimport thresholds_t
 cdef enum:
     MOST_REFUSALS = 16
 
-# No job that needs as many nodes, for as long, and whose own reservation does not begin earlier finds a hole that begins
-# before `until`.  The job's own reservation counts as free for it, hence the condition on `begin`: a hole that ends
-# inside of the later reservation would have been one for the refused job, too, joined to its earlier reservation.
+# No job that needs as many nodes, for as long, and whose own reservation does not begin earlier finds a hole that
+# begins before `until`.  The job's own reservation counts as free for it, hence the condition on `begin`: a hole that
+# ends inside of the later reservation would have been one for the refused job, too, joined to its earlier reservation.
 cdef struct refusal_t:
     int32_t need
     double least             # seconds, without start delay and restart
