@@ -15,6 +15,7 @@ from faultsim._core.door cimport Door
 from faultsim._core.state cimport queue_t, sim_free, sim_t, usable
 from faultsim._core.status cimport BROKEN, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.machine cimport place_t
+from faultsim._core.thresholds cimport thresholds
 from faultsim._core.verify cimport check_invariants
 
 #: Columns that a caller with live= adds to.
@@ -29,6 +30,7 @@ cdef class Border:
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(sim_t))
+        self.s.limit = thresholds
         self.ready = False
         self.error = None
         self.door = Door(RuntimeError, "simulation")

@@ -7,7 +7,10 @@ from libc.string cimport memmove
 from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
 cdef enum:
-    TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
+    # Jobs are looked at: the width of a vector loop, so a constant; of 16 the compiler makes no vectors, but a list of
+    # instructions.  Queues of 33 jobs and more test it (tests/core/test_conservative_many.py, the soak of
+    # tests/verification/plain_cluster.py).
+    TOGETHER = 32
 
 # A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil

@@ -14,11 +14,12 @@ from faultsim._core.containers.memory cimport blocks_resize
 from faultsim._core.state cimport record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport range_t
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
                   size_t each) noexcept nogil:
-    cdef int64_t larger = 2 * capacity[0] + 1024
+    cdef int64_t larger = 2 * capacity[0] + min(1024, thresholds.first_room)
     if wanted <= capacity[0]:
         return OK
     if larger < wanted:

@@ -22,6 +22,7 @@ from faultsim._core.tables.migration cimport migration_t
 from faultsim._core.tables.order cimport order_t
 from faultsim._core.tables.placement cimport placement_t
 from faultsim._core.tables.scheduler cimport scheduler_t
+from faultsim._core.thresholds cimport thresholds_t
 
 # Kinds of events at one instant, in the order of their handling (model.md#events); the last two are records only.
 # faultsim/data/event_kinds.py has their names.
@@ -255,6 +256,7 @@ cdef struct work_t:
 
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows
+    thresholds_t limit       # set before anything else is opened
     # inputs
     int32_t n
     int32_t known            # jobs that there are: all, unless the caller submits them as they come

@@ -5,7 +5,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
 from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, blocks_room, part_t
-from faultsim._core.containers.releases cimport RELEASES_ROOM, releases_copy, releases_free, releases_init
+from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport range_t
 
@@ -31,7 +31,7 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         blocks_add(&s.blocks, s, &s.record.event, 0, sizeof(record_event_t))
         blocks_add(&s.blocks, s, &s.record.stay, 0, sizeof(record_stay_t))
         blocks_add(&s.blocks, s, &s.record.range, 0, sizeof(range_t))
-    if s.blocks.failed or heap_init(&s.heap, 256) < 0 or releases_init(&s.releases, RELEASES_ROOM) < 0:
+    if s.blocks.failed or heap_init(&s.heap, 256) < 0 or releases_init(&s.releases, s.limit.releases_room) < 0:
         return NO_MEMORY
     s.queue.unsorted = -INFINITY
     s.epoch = 1

@@ -1,16 +1,60 @@
-# From which sizes on shortcuts are taken, and how much the memories behind them hold: numbers that change the speed of a
-# run and never its result.  Tests set them to their least, so that small cases take every shortcut.
+# From which sizes on shortcuts are taken, and how much the memories behind them hold: numbers that change the speed of
+# a run and never its result.  Tests set them to their least, so that small cases take every shortcut.
 #
-# Contract: a state copies the values when it is opened, and goes by its copy.
+# Contract
+# - A state copies the values when it is opened, and reads its copy; a copy of the state keeps them.  `sim_t.limit` is
+#   the copy of a simulation, `torus_t.limit` that of a torus and of all finders on it.  Only `first_room` is also read
+#   when an array grows for the first time.
+# - An array of fixed length keeps it; the threshold is the number of its items that are used.
+# - Ranges, defaults, and how these were chosen: thresholds.pyx.
 
 from libc.stdint cimport int32_t, int64_t
 
 cdef struct thresholds_t:
+    # all growing arrays
+    int32_t first_room       # items that a new array has room for, at most
     # conservative plans on clusters
     int32_t deferred_queue   # waiting jobs above which a plan is made only up to a horizon
     int32_t horizon_steps    # steps up to the first horizon
     int32_t horizon_growth   # factor from one horizon to the next; at least 2
     int32_t horizon_every    # reservations made between two attempts to set a horizon
     int32_t refusals         # that are remembered; at most 16
+    int32_t block_steps      # steps in a block of a profile; at most 64
+    # queues whose order changes with time
+    int32_t unsorted_starts  # jobs that are found without sorting the queue, before it is sorted
+    int32_t near_scores      # jobs with nearly the same score that are sorted by insertion
+    int32_t short_run        # runs of a merge sort that are shorter are made this long by insertion
+    int32_t program_batch    # jobs for which the program of a key runs at once; at most 256
+    # placed machines
+    int32_t single_releases  # releases looked at one by one, before a shadow time is found by bisection
+    int32_t places_left      # places that jobs left, looked at one by one; at most 4
+    int32_t refused_needs    # of which conservative plans remember refusals; a power of two, at most 16
+    int32_t refused_stays    # of each of them; at most 8
+    # clusters
+    int32_t few_words        # 64 nodes each: clusters up to this size are searched word by word; at most 64
+    int32_t single_nodes     # nodes of a word that are taken one by one
+    int32_t noted_looks      # looks at jobs for the owner of a node, per 64 allocations, before owners are noted
+    int32_t ranked_nodes     # nodes of clusters up to which they are kept in order of their failures
+    int32_t failure_levels   # numbers of failures of which a word remembers its nodes; at most 7
+    # containers
+    int32_t far_events       # events above which the heap fetches levels in advance
+    int32_t releases_room    # running jobs in a chunk; at least 2
+    # tori
+    int32_t word_nodes       # nodes of tori whose maps are single integers; at most 128
+    int32_t octet_rows       # rows of tori that are searched by one loop over words; at most 8
+    int32_t layer_bytes      # bytes of layers that a view keeps; where more are needed, it keeps none
+    int32_t gain_words       # words looked at for what a view gains by one occupancy, before it forgets everything
+    int32_t gain_part        # the same as a part of what it took to find the bounds; 0: no such limit
+    int32_t gain_pieces      # boxes that are left at a time; at most 4
+    int32_t thin_slices      # slices of the boxes that are searched by slices, not by words
+    int32_t slice_words      # words of tori above which slices are always searched
+    int32_t slice_part       # part of the nodes of a smaller torus, for boxes that are searched by slices
+    int32_t near_looks       # words and nodes looked at beside a few places, before the whole torus is searched
+    int32_t memo_choices     # choices that are remembered on a torus with maps of single integers; a power of two
+    int32_t single_columns   # columns looked at one by one, before a search of all
+    int32_t dense_counts     # steps per node above which counts are numbers, not planes of bits
+    int32_t single_bases     # how much more a count base by base may cost than one of all bases
+    # workflows
+    int32_t summed_terms     # equal terms that are added one by one
 
 cdef thresholds_t thresholds     # what states copy

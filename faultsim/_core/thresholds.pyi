@@ -1,4 +1,6 @@
+INT32_MAX: int
 RANGES: dict[str, tuple[int, int, int]]
+POWERS: tuple[str, ...]
 DEFAULTS: dict[str, int]
 LEAST: dict[str, int]
 

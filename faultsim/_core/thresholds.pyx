@@ -1,10 +1,13 @@
 """The thresholds of shortcuts; the contract is in thresholds.pxd."""
 
+INT32_MAX = 2**31 - 1
+
 #: By name: the least value, the default, and the largest one.
 RANGES = {
-    # A new plan of fewer jobs takes less time than to replay one.  Measured on SDSC-SP2, CTC-SP2 and KTH-SP2: between 32
-    # and 256 nothing changes by more than 3 %.
-    "deferred_queue": (0, 128, 2**31 - 1),
+    "first_room": (1, INT32_MAX, INT32_MAX),  # by default each array has a first size of its own
+    # A new plan of fewer jobs takes less time than to replay one.  Measured on SDSC-SP2, CTC-SP2 and KTH-SP2: between
+    # 32 and 256 nothing changes by more than 3 %.
+    "deferred_queue": (0, 128, INT32_MAX),
     # Of 8 to 64 steps, SDSC-SP2 at load 1.2 and with 2 failures a day takes the least time with 12 to 16.
     "horizon_steps": (1, 16, 2**20),
     # Of 2 to 8, none is faster by more than 3 %.
@@ -12,7 +15,40 @@ RANGES = {
     "horizon_every": (1, 8, 2**20),
     # Of 2 to 16, 2 are the fastest on all logs: a search is short, and so must be what may spare it.
     "refusals": (1, 2, 16),
+    "block_steps": (8, 64, 64),  # a quarter of a block is at least two steps, so that blocks are joined
+    "unsorted_starts": (1, 8, INT32_MAX),
+    "near_scores": (1, 16, INT32_MAX),
+    "short_run": (1, 12, 64),
+    "program_batch": (1, 256, 256),
+    "single_releases": (1, 32, INT32_MAX),  # a bisection of more takes fewer searches
+    "places_left": (1, 4, 4),
+    "refused_needs": (1, 16, 16),
+    "refused_stays": (1, 8, 8),
+    "few_words": (0, 8, 64),  # on smaller clusters hardly a job has a whole word
+    "single_nodes": (0, 8, 64),
+    "noted_looks": (0, 8, 2**20),  # a look at a job takes about as long as eight notes
+    "ranked_nodes": (0, 1024, INT32_MAX),
+    "failure_levels": (1, 7, 7),
+    "far_events": (0, 4096, INT32_MAX),  # from so many events on they are not all near the processor
+    "releases_room": (2, 256, 2**20),  # of 128 to 512 the fastest, with 60,000 running jobs
+    "word_nodes": (0, 128, 128),
+    "octet_rows": (0, 8, 8),
+    "layer_bytes": (0, 4 * 2**20, INT32_MAX),
+    "gain_words": (64, 2**20, INT32_MAX),  # the least one is not enough for some boxes of a small torus
+    "gain_part": (0, 4, 2**20),
+    "gain_pieces": (1, 4, 4),
+    "thin_slices": (1, 4, INT32_MAX),  # more of them take longer than words
+    "slice_words": (0, 64, INT32_MAX),
+    "slice_part": (0, 64, 2**20),
+    "near_looks": (64, 2**16, INT32_MAX),
+    "memo_choices": (1, 4096, 2**20),
+    "single_columns": (1, 24, INT32_MAX),
+    "dense_counts": (0, 2, 2**20),
+    "single_bases": (0, 1, 2**20),
+    "summed_terms": (1, 8, INT32_MAX),  # to find the step takes as long as to add 8
 }
+#: Powers of two.
+POWERS = ("refused_needs", "memo_choices")
 DEFAULTS = {name: default for name, (_, default, _) in RANGES.items()}
 #: Every shortcut is taken as early as possible, and every memory overflows as early as possible.
 LEAST = {name: least for name, (least, _, _) in RANGES.items()}
@@ -32,6 +68,8 @@ def set_thresholds(**values):
         least, _, most = RANGES[name]
         if not least <= value <= most:
             raise ValueError(f"threshold {name} is {value}; allowed: {least} to {most}")
+        if name in POWERS and value & (value - 1):
+            raise ValueError(f"threshold {name} is {value}; allowed: powers of two")
     thresholds = {**thresholds, **values}
 
 

@@ -1,7 +1,7 @@
 """The thresholds of the core at other values (faultsim/_core/thresholds.pxd), so that small cases take every shortcut.
 
 FAULTSIM_THRESHOLDS=least sets all of them to their least for a run of the tests, of the digests or of the third
-programs.
+programs; single ones follow behind commas, as in least,word_nodes=128.
 """
 
 import os
@@ -12,11 +12,13 @@ from faultsim._core import thresholds
 
 
 def from_environment() -> None:
-    named = os.environ.get("FAULTSIM_THRESHOLDS", "default")
+    named, *others = os.environ.get("FAULTSIM_THRESHOLDS", "default").split(",")
     if named not in ("default", "least"):
-        raise ValueError(f"FAULTSIM_THRESHOLDS is {named!r}; allowed: default, least")
+        raise ValueError(f"FAULTSIM_THRESHOLDS begins with {named!r}; allowed: default, least")
     if named == "least":
         thresholds.set_thresholds(**thresholds.LEAST)
+    for name, _, value in (other.partition("=") for other in others):
+        thresholds.set_thresholds(**{name: int(value)})
 
 
 @contextmanager

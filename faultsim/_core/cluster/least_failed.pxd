@@ -13,10 +13,11 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.cluster.named cimport named_t
 
-# On machines of no more nodes these are kept in order instead (sim_t.trace.rank), which takes less time there.
+# On machines of up to `ranked_nodes` (thresholds.pxd) they are kept in order instead (sim_t.trace.rank), which takes
+# less time there.
+
 cdef enum:
-    RANKED = 1024
-    LEVELS = 7
+    LEVELS = 7               # at most; `failure_levels` of thresholds.pxd are used
 
 # Of one word, as each policy that asks remembers it.
 cdef struct levels_t:

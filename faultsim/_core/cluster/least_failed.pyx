@@ -22,7 +22,8 @@ cdef int least_failed_open(named_t *m, void *state, levels_t **levels) except -1
     return 0
 
 
-cdef void remember(levels_t *at, const int32_t *mine, int32_t n, int32_t most, int32_t *floor) noexcept nogil:
+cdef void remember(levels_t *at, const int32_t *mine, int32_t n, int32_t most, int32_t levels,
+                   int32_t *floor) noexcept nogil:
     """The failures of `n` nodes, from their least number on, or from `most` if that is less."""
     cdef int32_t i, level, base, least = INT32_MAX
     for i in range(n):
@@ -33,17 +34,17 @@ cdef void remember(levels_t *at, const int32_t *mine, int32_t n, int32_t most, i
     at.base = base
     for i in range(n):
         level = max(mine[i] - base, 0)
-        if level < LEVELS:
+        if level < levels:
             at.at[level] |= (<uint64_t>1) << i
 
 
-cdef inline bint still(levels_t *at, const int32_t *mine, int32_t level, int32_t i) noexcept nogil:
+cdef inline bint still(levels_t *at, const int32_t *mine, int32_t level, int32_t levels, int32_t i) noexcept nogil:
     """Whether a free node has not failed since, else it moves up."""
     cdef int64_t now = mine[i] - at.base
     if now == level:
         return True
     at.at[level] &= ~((<uint64_t>1) << i)
-    if now < LEVELS:
+    if now < levels:
         at.at[now] |= (<uint64_t>1) << i
     return False
 
@@ -80,38 +81,38 @@ cdef uint64_t look(named_t *m, levels_t *at, const int32_t *count, int32_t word,
     """
     cdef const int32_t *mine = count + (<int64_t>word << 6)
     cdef uint64_t free = free_nodes(m, word), bits = 0, left
-    cdef int32_t i, k, level
-    if not 0 <= most - at.base < LEVELS:
-        if most - m.floor[word] >= LEVELS:       # to remember these would be to forget those that others look at next
+    cdef int32_t i, k, level, levels = m.limit.failure_levels
+    if not 0 <= most - at.base < levels:
+        if most - m.floor[word] >= levels:       # to remember these would be to forget those that others look at next
             bits = look_afresh(mine, free, most, rest)
             if fs_popcount(bits) > n:
                 bits = fs_lowest_bits(bits, n)
                 rest[0] = most
             return bits
-        remember(at, mine, min(m.nodes - (word << 6), 64), most, &m.floor[word])
+        remember(at, mine, min(m.nodes - (word << 6), 64), most, levels, &m.floor[word])
     level = <int32_t>(most - at.base)
-    fs_require(0 <= level < LEVELS)
+    fs_require(0 <= level < levels)
     for i in range(level):
         left = at.at[i] & free
         while left:
-            still(at, mine, i, fs_lowest(left))
+            still(at, mine, i, levels, fs_lowest(left))
             left &= left - 1
     left = at.at[level] & free
     while left and n > 0:
         i = fs_lowest(left)
-        if still(at, mine, level, i):
+        if still(at, mine, level, levels, i):
             bits |= left & -left
             n -= 1
         left &= left - 1
     if at.at[0] == 0:
         k = 1
-        while k < LEVELS and at.at[k] == 0:
+        while k < levels and at.at[k] == 0:
             k += 1
         m.floor[word] = max(m.floor[word], <int32_t>at.base + k)
     if left:
         rest[0] = most
         return bits
-    for k in range(level + 1, <int>LEVELS):
+    for k in range(level + 1, levels):
         if at.at[k] & free:
             rest[0] = <int32_t>at.base + k
             return bits

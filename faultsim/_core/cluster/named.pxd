@@ -10,11 +10,13 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 from faultsim._core.cluster.node_sets cimport nodes_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.tables.machine cimport machine_t
+from faultsim._core.thresholds cimport thresholds_t
 
 cdef struct named_t:
     # Jobs that take all nodes of a word, and give them back, need not write to it here.  So a word may be out of date
     # if its bit of `whole` is 1, or if that of `open` is 0 and one job has all of its nodes; busy_nodes tells them.
     uint64_t *occ
+    thresholds_t limit
     int32_t nodes, words, jobs
     bint few                 # words: all of `occ` is up to date, and neither `whole` nor `wide` is kept
     uint64_t *open           # a bit a word: 0 only if no node of it is free

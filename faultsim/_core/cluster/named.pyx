@@ -13,11 +13,7 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, range_t
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
 from faultsim._core.status cimport NO_MEMORY, OK
-
-
-cdef enum:
-    FEW = 8                  # nodes to take
-    FEW_WORDS = 8            # where hardly a job has a whole one
+from faultsim._core.thresholds cimport thresholds
 
 
 # ---------------------------------------------------------------------------------------------- taking nodes
@@ -101,11 +97,11 @@ cdef inline int32_t end_of_whole(const named_t *m, int32_t word, uint64_t whole,
     return i
 
 
-cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count) noexcept nogil:
-    """Keep the lowest bits, at most so many; how many."""
+cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count, int32_t single) noexcept nogil:
+    """Keep the lowest bits, at most so many; how many.  Up to `single` are taken one by one."""
     cdef uint64_t rest = bits[0]
     cdef int32_t n = 0
-    if count <= <int>FEW:                        # sooner done one by one than counted
+    if count <= single:                          # sooner done one by one than counted
         while n < count and rest:
             rest &= rest - 1
             n += 1
@@ -132,6 +128,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
     cdef int32_t group = 0, looked = 0, word, end, there, i
     cdef uint64_t *occ = m.occ
     cdef uint64_t left, kept, whole, busy, free, bits
+    cdef int32_t single = m.limit.single_nodes
     while count > 0 and group >= 0:
         left = m.open[group]                     # to look at; as the next, written back after all of these words
         whole = m.whole[group]
@@ -169,7 +166,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
             if avoid != NULL:
                 bits &= ~avoid[word]
             if bits:
-                there = keep_lowest(&bits, count)
+                there = keep_lowest(&bits, count, single)
                 if add_run(mine, later, word, word + 1, bits) < 0:
                     count = NO_MEMORY
                     break
@@ -195,7 +192,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
 cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
                                 nodes_t *mine) noexcept nogil:
     """take_lowest, into `mine`, of a machine of few words."""
-    cdef int32_t word
+    cdef int32_t word, single = m.limit.single_nodes
     cdef uint64_t left = m.open[0], free, bits
     while count > 0 and left:
         word = fs_lowest(left)
@@ -205,7 +202,7 @@ cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const ui
         if avoid != NULL:
             bits &= ~avoid[word]
         if bits:
-            count -= keep_lowest(&bits, count)
+            count -= keep_lowest(&bits, count, single)
             m.occ[word] |= bits
             if m.notes:
                 note(m, job, word, bits)
@@ -329,7 +326,7 @@ cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_
             break
     asked[0] += n
     m.asked += n
-    if m.asked > (m.taken + m.nodes) >> 3:        # a look at a job takes about as long as eight notes
+    if 64 * m.asked > m.limit.noted_looks * (m.taken + m.nodes):
         take_notes(m, items, running.n)
     return job
 
@@ -467,9 +464,10 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     cdef named_t *m = <named_t *>open_state(machine, sizeof(named_t))
     cdef int32_t word
     machine.copy, machine.close = copy, close
+    m.limit = thresholds
     m.nodes, m.jobs = options["nodes"], columns["n_jobs"]
     m.words = (m.nodes + 63) // 64
-    m.few = m.words <= FEW_WORDS
+    m.few = m.words <= m.limit.few_words
     own_block(m, &m.occ, m.words, sizeof(uint64_t))
     # One word more than there are, so that looking from the end on finds an empty one.
     own_block(m, &m.open, (m.words >> 6) + 1, sizeof(uint64_t))

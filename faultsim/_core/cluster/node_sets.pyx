@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memmove
 from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.containers.memory cimport fresh
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef void nodes_free(nodes_t *set_) noexcept nogil:
@@ -39,7 +40,7 @@ cdef nodes_t *with_room(int32_t runs) noexcept nogil:
 
 
 cdef nodes_t *nodes_new() noexcept nogil:
-    return with_room(4)
+    return with_room(min(4, thresholds.first_room))
 
 
 cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil:

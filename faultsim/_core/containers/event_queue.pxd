@@ -21,6 +21,7 @@ cdef struct heap_t:
     event_t *items   # the heap, items[0] the next event; owned
     Py_ssize_t n     # events held
     Py_ssize_t capacity
+    Py_ssize_t far   # events above which `heap_pop` fetches levels in advance
 
 # 0, or -1 when memory is out (the heap is then empty and safe to free).
 cdef int heap_init(heap_t *heap, Py_ssize_t capacity) noexcept nogil

@@ -6,20 +6,21 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
 from faultsim._core.contract cimport fs_prefetch, fs_require
+from faultsim._core.thresholds cimport thresholds
 
 cdef Py_ssize_t MIN_CAPACITY = 16
 cdef Py_ssize_t MAX_CAPACITY = PY_SSIZE_T_MAX // (2 * <Py_ssize_t> sizeof(event_t))    # no byte count overflows
-
-cdef enum:
-    FAR = 4096               # from so many events on they are not all near the processor
 
 
 cdef int heap_init(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
     heap.n = 0
     heap.capacity = 0
     heap.items = NULL
+    heap.far = thresholds.far_events
     if capacity < MIN_CAPACITY:
         capacity = MIN_CAPACITY
+    if capacity > thresholds.first_room:
+        capacity = thresholds.first_room
     if capacity > MAX_CAPACITY:
         return -1
     heap.items = <event_t *> malloc(<size_t> capacity * sizeof(event_t))
@@ -108,7 +109,7 @@ cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
     n = heap.n - 1
     heap.n = n
     moved = items[n]
-    if n > FAR:
+    if n > heap.far:
         sift_down(items, n, &moved, True)
     else:
         sift_down(items, n, &moved, False)
@@ -121,6 +122,7 @@ cdef int heap_copy(heap_t *target, const heap_t *source) noexcept nogil:
     if source.n > 0:
         memcpy(target.items, source.items, <size_t> source.n * sizeof(event_t))
     target.n = source.n
+    target.far = source.far
     return 0
 
 

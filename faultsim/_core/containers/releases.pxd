@@ -8,9 +8,6 @@ from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.release_chunks cimport release_t, releases_t
 
-cdef enum:
-    RELEASES_ROOM = 256      # of 128 to 512 the fastest, with 60,000 running jobs
-
 cdef int releases_init(releases_t *r, int32_t room) noexcept nogil      # at least 2; 0, or -1 no memory
 cdef void releases_free(releases_t *r) noexcept nogil
 cdef int releases_copy(releases_t *to, const releases_t *source) noexcept nogil

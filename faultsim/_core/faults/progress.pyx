@@ -22,7 +22,7 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     cdef tracking_t *track = &s.track
     cdef size_t n = s.n
     track.spare = -1
-    track.cap_pool = 32
+    track.cap_pool = min(32, s.limit.first_room)
     blocks_add(&s.blocks, s, &track.pool, <size_t>track.cap_pool, sizeof(progress_t))
     blocks_room(&s.blocks, s, &track.at, n, sizeof(int64_t))
     blocks_room(&s.blocks, s, &track.saved, n, sizeof(double))

@@ -7,7 +7,7 @@ When a job has finished and its nodes are free, jobs that started after it move 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 
-from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open, levels_t
+from faultsim._core.cluster.least_failed cimport find_least_failed, least_failed_open, levels_t
 from faultsim._core.cluster.named cimport change_node, named_of, named_t, update_occ
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t, run_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
@@ -181,9 +181,9 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.worst, s.n, sizeof(int32_t))
     own_block(p, &p.later, s.nodes, sizeof(later_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
-    if (counts_open(s) if s.nodes > RANKED else rank_open(s)) < 0:
+    if (counts_open(s) if s.nodes > s.limit.ranked_nodes else rank_open(s)) < 0:
         raise MemoryError("no memory for migration")
-    if s.nodes > RANKED:
+    if s.nodes > s.limit.ranked_nodes:
         least_failed_open(named_of(&s.machine), p, &p.levels)
     p.threshold, p.cost = options["threshold"], options["cost"]
     s.migration.finished, s.migration.started, s.migration.failed = finished, started, failed

@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, levels_t, take_least_failed
+from faultsim._core.cluster.least_failed cimport least_failed_open, levels_t, take_least_failed
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word, update_occ
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
@@ -68,9 +68,9 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef least_failures_t *p = <least_failures_t *>open_state(&s.placement, sizeof(least_failures_t))
     s.placement.take = take_least_failures
-    if (counts_open(s) if s.nodes > RANKED else rank_open(s)) < 0:
+    if (counts_open(s) if s.nodes > s.limit.ranked_nodes else rank_open(s)) < 0:
         raise MemoryError("no memory for the placement rule")
-    if s.nodes > RANKED:
+    if s.nodes > s.limit.ranked_nodes:
         return least_failed_open(named_of(&s.machine), p, &p.levels)
     return own_block(p, &p.picked, s.machine.words, sizeof(uint64_t))
 

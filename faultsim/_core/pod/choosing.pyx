@@ -11,6 +11,7 @@ from faultsim._core.pod.slices cimport (
     leaves_blocks, place_of_cubes, pod_free_cubes, pod_has_free, pod_room, pod_t, span_t,
 )
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef bint leaves(pod_t *m, const permit_t *permit, const place_t *place) noexcept nogil:
@@ -103,7 +104,7 @@ cdef int keep(place_t **found, long *capacity, long n, const place_t *place) noe
     cdef long more
     cdef place_t *grown
     if n == capacity[0]:
-        more = 2 * n if n else 64
+        more = 2 * n if n else min(64, thresholds.first_room)
         grown = <place_t *>realloc(found[0], <size_t>more * sizeof(place_t))
         if grown == NULL:
             return -1

@@ -236,7 +236,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
     p.soonest = INFINITY
-    p.capacity = 256
+    p.capacity = min(256, s.limit.first_room)
     own_block(p, &p.step, p.capacity, sizeof(step_t))
     return open_scan(s)
 

@@ -269,8 +269,8 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    p.capacity = 16
-    p.time_capacity = 64
+    p.capacity = min(16, s.limit.first_room)
+    p.time_capacity = min(64, s.limit.first_room)
     own_block(p, &p.claim, p.capacity, sizeof(claim_t))
     own_block(p, &p.mask, p.capacity * words, sizeof(uint64_t))
     own_block(p, &p.time, p.time_capacity, sizeof(double))
@@ -282,7 +282,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.window, words, sizeof(uint64_t))
     own_block(p, &p.instant, words, sizeof(uint64_t))
     if s.machine.part > 0:
-        p.gone_capacity = 64
+        p.gone_capacity = min(64, s.limit.first_room)
         own_block(p, &p.outline, p.capacity, sizeof(outline_t))
         own_block(p, &p.gone, p.gone_capacity, sizeof(outline_t))
         own_block(p, &p.going, words, sizeof(uint64_t))

@@ -8,8 +8,9 @@ from faultsim._core.scheduling.sorting cimport keyed_t, place_of, reorder, sorte
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
 cdef enum:
+    # Jobs looked at together: the width of a vector loop, so a constant.  Queues of 17 jobs and more test it
+    # (tests/core/test_by_slope.py, test_slopes_of_any_size.py).
     BLOCK = 16
-    FEW = 16                 # jobs close to each other that are sorted one into another
 
 # Key and score are each right to a few units in the last place, and no power of a score between these bounds that an
 # order may take leaves the range of a double.
@@ -174,7 +175,7 @@ cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcep
     item = sorter.item
     for i in range(1, n + 1):
         if i < n and not clearly(-item[i - 1].key, -item[i].key):
-            if i - first == FEW:
+            if i - first == s.limit.near_scores:
                 return False
             continue
         if i - first > 1:

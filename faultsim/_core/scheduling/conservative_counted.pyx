@@ -9,9 +9,9 @@ depends on them.  Such a plan is made only up to a time `until`, just before whi
 begins before `until` reaches beyond it, since a job needs at least one node just before `until`, too; so nothing behind
 the horizon has an influence on a hole before it, and the plan before `until` is exact without it.  When nodes are given
 back just before the horizon, it moves to the end of an earlier step without free nodes.  When it is no longer later
-than now, the plan is needed further on: it is made again as of its first pass, with a later horizon, and everything that
-has happened since (jobs that came, nodes that were given back, passes and the jobs that they started) is replayed.  The
-replay computes what a plan without a horizon would have been, because each of its steps is the same function of the
+than now, the plan is needed further on: it is made again as of its first pass, with a later horizon, and everything
+that has happened since (jobs that came, nodes that were given back, passes and the jobs that they started) is replayed.
+The replay computes what a plan without a horizon would have been, because each of its steps is the same function of the
 same inputs, up to the later horizon.
 """
 
@@ -31,7 +31,7 @@ from faultsim._core.scheduling.counted_plan cimport (
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
-    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset,
+    block_at, end_of, level_of, profile_append, profile_forget, profile_open, profile_reset,
     profile_t, spot_t, step_back, steps_t,
 )
 from faultsim._core.state cimport end_if_started, promise_start, queue_t, sim_t, usable
@@ -55,7 +55,7 @@ cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
     """At most `reach` steps ahead, at the end of the last step without free nodes, if there is one."""
     cdef profile_t *f = &p.free
     cdef spot_t spot
-    spot.b, spot.i = p.reach // STEPS_IN_BLOCK, p.reach % STEPS_IN_BLOCK
+    spot.b, spot.i = p.reach // f.room, p.reach % f.room
     if spot.b >= f.n or (spot.b == f.n - 1 and spot.i >= block_at(f, spot.b).n):
         return
     spot.i = min(spot.i, block_at(f, spot.b).n - 1)
@@ -501,7 +501,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.started_in, s.n, sizeof(int32_t))
     own_block(p, &p.then, s.n, sizeof(int32_t))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
-    p.room_base = p.room_started = p.room_happenings = 16
+    p.room_base = p.room_started = p.room_happenings = min(16, p.limit.first_room)
     own_block(p, &p.base_at, p.room_base, sizeof(double))
     own_block(p, &p.base_level, p.room_base, sizeof(int32_t))
     own_block(p, &p.started, p.room_started, sizeof(int32_t))

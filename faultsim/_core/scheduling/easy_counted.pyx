@@ -19,9 +19,6 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
 
-cdef enum:
-    FEW = 8                  # heads that start in one pass before sorting is the cheaper way to find the next
-
 cdef struct easy_t:
     bint backfills
     victim_t *victim         # scratch of who preempts
@@ -161,7 +158,7 @@ cdef int backfill_unsorted(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
         return OK
     promise(p, s, head)
     time = until_shadow(p, s)
-    for _k in range(FEW):
+    for _k in range(s.limit.unsorted_starts):
         if usable(s) <= 0:
             return OK
         at = first_candidate(s, usable(s), <int32_t>p.extra, time)
@@ -192,7 +189,7 @@ cdef int pass_unsorted(easy_t *p, sim_t *s) noexcept nogil:
     if not somebody_fits(s):
         return OK
     while not nobody_waits(q):
-        if n_started == FEW:
+        if n_started == s.limit.unsorted_starts:
             code = sort_now(s)
             return pass_from_head(p, s) if code == OK else code
         first = first_place(s)

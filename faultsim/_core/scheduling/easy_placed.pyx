@@ -15,7 +15,7 @@ from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport (
-    MOST_LEFT, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+    later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
 from faultsim._core.state cimport (
     CHANGED_ALL, ask_of, asks_shape, end_if_started, grown, nodes_asked, promise_start, queue_t, set_window, sim_t,
@@ -114,7 +114,7 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     if s.expected[job] < p.time:
         return
     place = s.machine.place_of(s.machine.state, job)
-    note_left(&p.left, &place)
+    note_left(&p.left, s, &place)
     if s.expected[job] > p.time:
         s.machine.lift(s.machine.state, p.occ, &place)
 
@@ -134,11 +134,11 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
     while i < s.releases.n and items[i].end < p.time and p.time > s.now:
         i += 1
     while i < s.releases.n and items[i].end <= p.time:
-        if items[i].job < 0 or p.near.n == <int32_t>MOST_LEFT:                  # a repaired node, or too many
+        if items[i].job < 0 or p.near.n == s.limit.places_left:                 # a repaired node, or too many
             p.near.n = 0
             return
         place = m.place_of(m.state, items[i].job)
-        note_left(&p.near, &place)
+        note_left(&p.near, s, &place)
         i += 1
 
 

@@ -42,8 +42,8 @@ cdef enum column:
     N_COLUMNS = 7
 
 cdef enum:
-    BATCH = 256              # jobs that a program is run for at once
-    MOST_KEPT = 8            # columns of parts that do not change, numbered behind the others
+    BATCH = 256              # jobs that a program is run for at once, at most
+    MOST_KEPT = 8            # columns of parts that do not change, numbered behind the others: a format
     FURTHER = 15             # behind these: columns of the log
 
 cdef struct program_t:
@@ -53,6 +53,7 @@ cdef struct program_t:
     double *kept[8]          # per job
     double *stack            # depth x BATCH
     int32_t depth
+    int32_t batch            # jobs that it is run for at once
     # To find slopes: each wait counts as 1, and what is computed should stay between sensible bounds.
     bint unit
     bint strange             # it did not

@@ -20,6 +20,7 @@ from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, s
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
+from faultsim._core.thresholds cimport thresholds
 
 cdef struct key_order_t:
     program_t program
@@ -188,7 +189,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     if s.order.slope_of != NULL and sort_by_slope(&p.sorter, s, p.slope):
         return OK
     while at < n:
-        count = n - at if n - at < BATCH else BATCH
+        count = min(n - at, p.program.batch)
         if p.live:
             keep_parts(p, s, job + at, count)
         run_program(&p.program, s, job + at, count)
@@ -235,7 +236,7 @@ cdef double[::1] every_value(program_t *p, const sim_t *s):
     cdef int32_t job[BATCH]
     cdef int32_t at = 0, count, i
     while at < s.n:
-        count = s.n - at if s.n - at < BATCH else BATCH
+        count = min(s.n - at, p.batch)
         for i in range(count):
             job[i] = at + i
         run_program(p, s, job, count)
@@ -258,7 +259,7 @@ cdef void keep_parts(key_order_t *p, const sim_t *s, const int32_t *job, int32_t
 cdef int read_program(program_t *p, object program, int kept, Py_ssize_t further) except -1:
     cdef const int32_t[:, ::1] code = program.code
     cdef const double[::1] numbers = program.numbers
-    p.depth = program.depth
+    p.depth, p.batch = program.depth, thresholds.program_batch
     check_program(code, numbers.shape[0], kept, further, p.depth)
     p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
     if numbers.shape[0]:
@@ -285,7 +286,7 @@ cdef int set_program(key_order_t *p, sim_t *s, object program, object further) e
         own_block(p, &p.program.kept[i], s.n, sizeof(double))
     own_block(p, &p.program.stack, <size_t>depth * BATCH, sizeof(double))
     while at < s.n and p.n_parts:
-        count = s.n - at if s.n - at < BATCH else BATCH
+        count = min(s.n - at, p.program.batch)
         for i in range(count):
             job[i] = at + i
         keep_parts(p, s, job, count)
@@ -324,7 +325,7 @@ cdef int find_slopes(key_order_t *p, sim_t *s, double degree) except -1:
     p.program.unit, p.program.strange = True, False
     own_block(p, &p.slope, s.n, sizeof(double))
     while at < s.n:
-        count = s.n - at if s.n - at < BATCH else BATCH
+        count = min(s.n - at, p.program.batch)
         for i in range(count):
             job[i] = at + i
         run_program(&p.program, s, job, count)

@@ -1,7 +1,7 @@
 # Free nodes over time: a step function that stays fast when it has many thousands of steps.
 #
 # Contract: level nodes are free from a step's time until that of the next, the last for ever.  The steps are in blocks
-# of up to STEPS_IN_BLOCK, so that one that comes or goes moves few others; `order` has the blocks in the order of time
+# of up to `room` steps, so that one that comes or goes moves few others; `order` has the blocks in the order of time
 # and `begins` the time of the first step of each.  There is a step wherever the level changes, and at the front.
 #
 # Finding a time costs the logarithm of the number of steps, and adding to a stretch of time as much and its steps.
@@ -12,8 +12,10 @@ from libc.stdint cimport int32_t, int64_t
 from faultsim._core.contract cimport fs_require
 
 cdef enum:
-    STEPS_IN_BLOCK = 64
-    ROW = 8                  # of them
+    STEPS_IN_BLOCK = 64      # at most; `block_steps` of thresholds.pxd are used
+    # Steps compared together: the width of a vector loop, so a constant.  Profiles of 9 steps and more test it
+    # (tests/core/test_profile.py).
+    ROW = 8
 
 cdef struct steps_t:
     int32_t n
@@ -28,6 +30,7 @@ cdef struct profile_t:
     int32_t n                # blocks in use
     int32_t capacity         # blocks that there is room for
     int32_t made             # blocks that have ever been in use
+    int32_t room             # steps of a block
     int32_t spare            # the first of those that are not now, whose `n` leads to the next; -1: none
     int64_t looked           # steps looked at or changed, for tests
 

@@ -4,10 +4,12 @@ from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block, part_t, resize_block
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef int profile_open(profile_t *f, void *owner) except -1:
-    f.capacity = 8
+    f.room = thresholds.block_steps
+    f.capacity = min(8, thresholds.first_room)
     own_block(owner, &f.block, f.capacity, sizeof(steps_t))
     own_block(owner, &f.order, f.capacity, sizeof(int32_t))
     own_block(owner, &f.begins, f.capacity, sizeof(double))
@@ -51,7 +53,7 @@ cdef int32_t new_block(profile_t *f, void *owner) noexcept nogil:
 cdef int profile_append(profile_t *f, void *owner, double at, int32_t level) noexcept nogil:
     cdef int32_t b = f.n - 1
     cdef steps_t *s = block_at(f, b)
-    if s.n > STEPS_IN_BLOCK // 2:            # room for those that come between
+    if s.n > f.room // 2:            # room for those that come between
         b = new_block(f, owner)
         if b < 0:
             return NO_MEMORY
@@ -79,7 +81,7 @@ cdef inline void move_steps(steps_t *to, int32_t i, const steps_t *source, int32
 
 
 cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
-    cdef int32_t made = new_block(f, owner), half = STEPS_IN_BLOCK // 2
+    cdef int32_t made = new_block(f, owner), half = f.room // 2
     cdef steps_t *s
     cdef steps_t *other
     if made < 0:
@@ -101,12 +103,12 @@ cdef int insert(profile_t *f, void *owner, double t, spot_t *spot) noexcept nogi
     """A step at `t`, with the level of `spot`, which is the one before and becomes the new one."""
     cdef steps_t *s = block_at(f, spot.b)
     cdef int32_t i
-    if s.n == STEPS_IN_BLOCK:
+    if s.n == f.room:
         if split(f, owner, spot.b) < 0:
             return NO_MEMORY
-        if spot.i >= STEPS_IN_BLOCK // 2:
+        if spot.i >= f.room // 2:
             spot.b += 1
-            spot.i -= STEPS_IN_BLOCK // 2
+            spot.i -= f.room // 2
         s = block_at(f, spot.b)
     spot.i += 1
     i = spot.i
@@ -128,10 +130,10 @@ cdef inline void fill(profile_t *f, int32_t b) noexcept nogil:
     """The next block joins one that has become almost empty."""
     cdef steps_t *s = block_at(f, b)
     cdef steps_t *other
-    if s.n >= STEPS_IN_BLOCK // 4 or b + 1 >= f.n:
+    if s.n >= f.room // 4 or b + 1 >= f.n:
         return
     other = block_at(f, b + 1)
-    if s.n + other.n <= STEPS_IN_BLOCK // 2:
+    if s.n + other.n <= f.room // 2:
         move_steps(s, s.n, other, 0, other.n)
         s.n += other.n
         s.high = max(s.high, other.high)
@@ -179,7 +181,7 @@ cdef int32_t add_within(profile_t *f, spot_t a, double begin, double end, int32_
     cdef steps_t *s = block_at(f, a.b)
     cdef int32_t i = a.i, n = s.n, k, high, level, most, lead = 1, tail = 1
     cdef bint known = s.at[i] == begin
-    if n > STEPS_IN_BLOCK - 2 or (a.b + 1 < f.n and f.begins[a.b + 1] <= end) or (known and i == 0 and a.b > 0):
+    if n > f.room - 2 or (a.b + 1 < f.n and f.begins[a.b + 1] <= end) or (known and i == 0 and a.b > 0):
         return -1
     # The steps of before that lie within are at [i, high), from where `begin` is known on.
     high = min(last_before(s, end) + 1, n)
@@ -364,7 +366,7 @@ cdef class Profile:
             s = block_at(f, b)
             high = max([s.level[i] for i in range(s.n)])
             behind = [s.at[i] for i in range(s.n, STEPS_IN_BLOCK)]
-            if (not 0 < s.n <= STEPS_IN_BLOCK or f.begins[b] != s.at[0] or high > s.high
+            if (not 0 < s.n <= f.room or f.begins[b] != s.at[0] or high > s.high
                     or behind != [INFINITY] * len(behind)):
                 raise AssertionError(f"block {b} is wrong")
             found += [(s.at[i], s.level[i]) for i in range(s.n)]

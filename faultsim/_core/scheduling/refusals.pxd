@@ -8,10 +8,11 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.memory cimport own_block
+from faultsim._core.thresholds cimport thresholds
 
 cdef enum:
-    SETS = 16                # a power of two
-    WAYS = 8
+    SETS = 16                # at most; a power of two
+    WAYS = 8                 # at most
 
 cdef struct refusal_t:
     double owed              # the two parts of a stay
@@ -21,7 +22,9 @@ cdef struct refusal_t:
     int32_t need
 
 cdef struct refusals_t:
-    refusal_t *row
+    refusal_t *row           # WAYS for each set
+    int32_t mask             # number of sets in use, less 1
+    int32_t ways             # in use
     int64_t era
 
 
@@ -37,15 +40,16 @@ cdef inline double surely_before(double t, double duration) noexcept nogil:
 # `owner` as in steps.pxd.
 cdef inline int refusals_open(void *owner, refusals_t *r) except -1:
     r.era = 1
+    r.mask, r.ways = thresholds.refused_needs - 1, thresholds.refused_stays
     return own_block(owner, &r.row, SETS * WAYS, sizeof(refusal_t))
 
 
 # Before that time no such job finds a hole; -inf: who knows.
 cdef inline double refused_until(const refusals_t *r, int32_t need, double owed, double remaining) noexcept nogil:
-    cdef const refusal_t *row = r.row + WAYS * (need & (SETS - 1))
+    cdef const refusal_t *row = r.row + WAYS * (need & r.mask)
     cdef double until = -INFINITY
     cdef int32_t i
-    for i in range(WAYS):
+    for i in range(r.ways):
         if (row[i].era == r.era and row[i].need == need and row[i].until > until
                 and row[i].remaining <= remaining and row[i].owed <= owed):
             until = row[i].until
@@ -54,9 +58,9 @@ cdef inline double refused_until(const refusals_t *r, int32_t need, double owed,
 
 cdef inline void refuse_until(refusals_t *r, int32_t need, double owed, double remaining, double until) noexcept nogil:
     # In the place of a row that is void, or says less, or reaches least far.
-    cdef refusal_t *row = r.row + WAYS * (need & (SETS - 1))
+    cdef refusal_t *row = r.row + WAYS * (need & r.mask)
     cdef int32_t i, at = 0
-    for i in range(WAYS):
+    for i in range(r.ways):
         if row[i].era != r.era or (row[i].need == need and row[i].until <= until
                                    and remaining <= row[i].remaining and owed <= row[i].owed):
             at = i

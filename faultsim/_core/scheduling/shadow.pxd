@@ -19,15 +19,12 @@ cdef struct later_t:
 cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil
 
-cdef enum:
-    MOST_LEFT = 4
-
 # Places that jobs have left, as many as are worth a look at each.
 cdef struct left_t:
-    int32_t n                # more than MOST_LEFT: not all are here
+    int32_t n                # more than `places_left` of thresholds.pxd: not all are here
     place_t place[4]
 
-cdef void note_left(left_t *left, const place_t *place) noexcept nogil
+cdef void note_left(left_t *left, const sim_t *s, const place_t *place) noexcept nogil
 
 # What has become of a shadow time if all that happened since is that jobs left: `there` is the occupancy at that time,
 # with nothing of theirs, and becomes that at the time returned, which is no later.  `left`: what they were to hold up

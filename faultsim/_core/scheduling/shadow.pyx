@@ -10,9 +10,6 @@ from faultsim._core.state cimport nodes_asked
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
-cdef enum:
-    ONE_BY_ONE = 32                 # releases, before a bisection of the others takes fewer searches
-
 
 cdef inline void put_back(const machine_t *m, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
     """Undo a `release`."""
@@ -66,7 +63,7 @@ cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const u
                         int32_t first, bint *found, uint64_t *there) noexcept nogil:
     """Release by release from items[first] on: the first that is enough, or (not `found`) so many are not."""
     cdef const machine_t *m = &s.machine
-    cdef int32_t i = first, end = min(count, first + <int32_t>ONE_BY_ONE)
+    cdef int32_t i = first, end = first + min(count - first, s.limit.single_releases)
     cdef place_t place
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
     m.release(m.state, items, first, there)
@@ -111,8 +108,8 @@ cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const
     return first_place(s, items, count, occ, need, first - 1, count - 1, False, there)
 
 
-cdef void note_left(left_t *left, const place_t *place) noexcept nogil:
-    if left.n < <int32_t>MOST_LEFT:
+cdef void note_left(left_t *left, const sim_t *s, const place_t *place) noexcept nogil:
+    if left.n < s.limit.places_left:
         left.place[left.n] = place[0]
     left.n += 1
 
@@ -121,7 +118,7 @@ cdef bint has_free_since(sim_t *s, const uint64_t *mask, int32_t need, const lef
     """Is there a place in a mask that had none before these became free?"""
     cdef const machine_t *m = &s.machine
     cdef int32_t i
-    if m.has_free_at == NULL or left.n > <int32_t>MOST_LEFT:
+    if m.has_free_at == NULL or left.n > s.limit.places_left:
         s.work.probes += 1
         return m.has_free(m.state, mask, need)
     for i in range(left.n):

@@ -5,9 +5,7 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.state cimport sim_t
-
-cdef enum:
-    SHORTEST = 12            # runs that are shorter are made this long by insertion
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef inline bint before(const keyed_t *a, const keyed_t *b) noexcept nogil:
@@ -15,19 +13,20 @@ cdef inline bint before(const keyed_t *a, const keyed_t *b) noexcept nogil:
 
 
 cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1:
+    sorter.shortest = thresholds.short_run
     own_block(state, &sorter.item, n, sizeof(keyed_t))
     own_block(state, &sorter.spare, n, sizeof(keyed_t))
-    own_block(state, &sorter.run, n // SHORTEST + 3, sizeof(int32_t))
+    own_block(state, &sorter.run, n // sorter.shortest + 3, sizeof(int32_t))
     return 0
 
 
-cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n) noexcept nogil:
+cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n, int32_t shortest) noexcept nogil:
     """Where the run that begins here ends, once it is long enough."""
     cdef int32_t end = begin + 1, at
     cdef keyed_t moved
     while end < n and not before(&item[end], &item[end - 1]):
         end += 1
-    while end < n and end - begin < SHORTEST:
+    while end < n and end - begin < shortest:
         moved = item[end]
         at = end
         while at > begin and before(&moved, &item[at - 1]):
@@ -77,7 +76,7 @@ cdef void sort(sorter_t *sorter, int32_t n) noexcept nogil:
     while at < n:
         run[n_runs] = at
         n_runs += 1
-        at = end_of_run(sorter.item, at, n)
+        at = end_of_run(sorter.item, at, n, sorter.shortest)
     run[n_runs] = n
     while n_runs > 1:
         kept = 0

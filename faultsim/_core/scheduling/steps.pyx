@@ -9,11 +9,12 @@ from faultsim._core.containers.memory cimport open_state, own_block, part_t, res
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, outline_join, outline_lift, outline_t
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef int steps_open(void *owner, steps_t *s, const machine_t *m) except -1:
     s.words = m.words
-    s.capacity = s.cap_masks = 64
+    s.capacity = s.cap_masks = min(64, thresholds.first_room)
     s.spare = -1
     own_block(owner, &s.step, s.capacity, sizeof(step_t))
     own_block(owner, &s.masks, <size_t>s.cap_masks * <size_t>s.words, sizeof(uint64_t))

@@ -29,10 +29,6 @@ from faultsim._core.torus.occupancy cimport (
     BASES, EXTENTS_DESCENDING, box_t, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
-cdef enum:
-    NEAR_LOOKS = 1 << 16            # words and nodes looked at for the rooms beside a few places
-    MEMO = 4096                     # remembered choices on a small torus, a power of two
-
 
 cdef void choose_clear(family_t *three) noexcept nogil:
     family_clear(&three[0])
@@ -148,7 +144,7 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexc
     cdef bint stays = f.guard_valid
     cdef slices_t *s = &f.gains.slices
     cdef const box_t *near
-    cdef int64_t enough = s.looked + <int64_t> NEAR_LOOKS
+    cdef int64_t enough = s.looked + f.torus.limit.near_looks
     stays_so[0] = True
     if (stays and permit.need == f.guard_need
             and memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0):
@@ -456,7 +452,7 @@ cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int orde
     if f.torus.words > 1:
         h = (h ^ (h >> 29) ^ occ[1]) * <uint64_t> 0xBF58476D1CE4E5B9
     h = (h ^ (h >> 32) ^ <uint64_t> (4 * size + order)) * <uint64_t> 0x94D049BB133111EB
-    return &f.memo[(h >> 40) & (MEMO - 1)]
+    return &f.memo[(h >> 40) & <uint64_t> (f.torus.limit.memo_choices - 1)]
 
 
 cdef inline void _know_after(finder_t *f, const uint64_t *occ, const box_t *out) noexcept nogil:
@@ -473,7 +469,7 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
     f.held_shapes = 0
     if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
         if f.memo == NULL:
-            f.memo = <choice_t *> arena_zeros(&f.memory, MEMO, sizeof(choice_t))
+            f.memo = <choice_t *> arena_zeros(&f.memory, f.torus.limit.memo_choices, sizeof(choice_t))
         if f.memo != NULL:
             slot = _slot(f, occ, size, order)
             if (slot.epoch == f.epoch and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size

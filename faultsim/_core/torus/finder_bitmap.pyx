@@ -183,9 +183,6 @@ cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxe
 # far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider column either, and
 # all columns whose area cannot make up for it are left out (about M^5 / 64 steps at worst, far fewer as a rule).
 
-cdef enum:
-    FEW = 24                        # columns looked at one by one
-
 
 cdef struct hunt_t:                 # a search over columns
     const family_t *mine            # NULL, or what a box must keep clear of
@@ -316,7 +313,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     cdef const uint64_t *layer
     cdef int a, b, c, bound, most, wide = 0, deep = 0, above, _i
     cdef int *cap
-    for _i in range(<int> FEW):
+    for _i in range(t.limit.single_columns):
         most, above = h.best, 0
         for b in range(1, t.y + 1):
             cap = &h.cap[b * (t.x + 1)]
@@ -327,7 +324,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
                     most, wide, deep = bound, a, b
         if most <= h.best or h.best >= h.enough:
             return True
-        if _i == 0 and above > <int> FEW:
+        if _i == 0 and above > t.limit.single_columns:
             return False
         a, b = wide, deep
         cap = &h.cap[b * (t.x + 1) + a]

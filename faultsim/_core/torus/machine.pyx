@@ -9,6 +9,7 @@ from faultsim._core.signals cimport raise_waiting
 from faultsim._core.status cimport PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.thresholds cimport thresholds, thresholds_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_free, finder_init, finder_load, has_free, has_free_in,
@@ -241,9 +242,10 @@ cdef void close(void *state) noexcept nogil:
     close_state(m)
 
 
-cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
+cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, const thresholds_t *limit,
+                int64_t *done) noexcept nogil:
     """The geometry, and a finder for it: 0, or as `torus_set_up`, and both are empty."""
-    cdef int code = torus_set_up(&m.torus, x, y, z, wrap, done)
+    cdef int code = torus_set_up(&m.torus, x, y, z, wrap, limit, done)
     if code < 0:
         return code
     if finder_init(&m.finder, &m.torus) < 0:
@@ -255,7 +257,7 @@ cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, int64_t *don
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
     cdef const torus_t *t = &(<const torus_machine_t *>state).torus
     cdef torus_machine_t *m = <torus_machine_t *>copy_state(state, sim)
-    if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap, NULL) < 0:
+    if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap, &t.limit, NULL) < 0:
         close_state(m)
         return NULL
     if m != NULL:
@@ -267,7 +269,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, sizeof(torus_machine_t))
     cdef int64_t done = 0
-    cdef int code = set_up(m, options["x"], options["y"], options["z"], options["wrap"], &done)
+    cdef int code = set_up(m, options["x"], options["y"], options["z"], options["wrap"], &thresholds, &done)
     if code == PYTHON_ERROR:
         raise_waiting()
     if code < 0:

@@ -42,7 +42,8 @@ cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_
 cdef inline bint _is_dense(const counts_t *c, int a, int b) noexcept nogil:
     """Is it cheaper to add up numbers (some steps a node of the machine) than planes (some a row of each marked node)?
     """
-    return c.word_maps == NULL and <int64_t> c.n * (a * c.row_maps.row + b) > 2 * <int64_t> c.torus.nodes
+    cdef int64_t least = c.torus.limit.dense_counts * <int64_t> c.torus.nodes
+    return c.word_maps == NULL and <int64_t> c.n * (a * c.row_maps.row + b) > least
 
 
 cdef bint _reserve(counts_t *c, arena_t *memory) noexcept nogil:
@@ -248,6 +249,7 @@ cdef inline void _ready(counts_t *c, const uint64_t *map) noexcept nogil:
     else:
         one = 2 * c.n
         all = c.n * (<int64_t> 2 * c.a * c.row_maps.row + c.b) + 2 * c.planes * c.words
+    all *= c.torus.limit.single_bases
     for i in range(c.words):
         bases += fs_popcount(map[i])
         if bases * one > all:

@@ -7,13 +7,15 @@ An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*fie
 set iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with
 memcpy, compared with memcmp and joined word by word.  ``field`` is the length of a line in bits:
 
-* Z itself where all nodes fit into one integer of 128 bits (word_maps.pxd): a bit is then a node number,
+* Z itself where all nodes fit into one integer of 128 bits, or of `limit.word_nodes` (word_maps.pxd): a bit is then a
+  node number,
 * else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (row_maps.pxd).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
+from faultsim._core.thresholds cimport thresholds_t
 
 
 cdef struct box_t:                  # what Python sees as one row of int32 (k, 6)
@@ -46,12 +48,14 @@ cdef struct torus_t:                # read-only after torus_init; any number of 
     int32_t *feasible               # [0 .. nodes]: the smallest size >= s that some box has; feasible[0] = 1
     int32_t *first_shape            # [0 .. nodes+1]: shapes of size s are shapes[first_shape[s] : first_shape[s+1]]
     shape_t *shapes                 # all shapes by size, extents ascending within a size
+    thresholds_t limit              # of the torus and all finders on it
     arena_t memory
 
 
 cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil      # 0; -1 no memory (t is then empty)
 # The same in slices of signals.pxd; PYTHON_ERROR: stopped, and t is empty.
-cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil
+cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, const thresholds_t *limit,
+                      int64_t *done) noexcept nogil
 cdef void torus_free(torus_t *t) noexcept nogil
 
 

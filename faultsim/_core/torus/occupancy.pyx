@@ -7,13 +7,14 @@ from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_pack, mask_coun
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_zeros
 from faultsim._core.signals cimport raise_waiting, stopped
 from faultsim._core.status cimport PYTHON_ERROR
+from faultsim._core.thresholds cimport thresholds
 
 cdef extern from "word_maps.h" nogil:
     int FS_WORD_NODES
 
 
-cdef int _field(int z, int nodes) noexcept nogil:
-    if nodes <= FS_WORD_NODES:
+cdef int _field(int z, int nodes, int word_nodes) noexcept nogil:
+    if nodes <= word_nodes and nodes <= FS_WORD_NODES:
         return z
     if FS_LITTLE_ENDIAN:
         if z <= 8:
@@ -26,17 +27,19 @@ cdef int _field(int z, int nodes) noexcept nogil:
 
 
 cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
-    return torus_set_up(t, x, y, z, wrap, NULL)
+    return torus_set_up(t, x, y, z, wrap, &thresholds, NULL)
 
 
-cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
+cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, const thresholds_t *limit,
+                      int64_t *done) noexcept nogil:
     cdef int a, b, c, s
     cdef int32_t *fill              # per size: where its next shape goes
     memset(t, 0, sizeof(torus_t))
     t.x, t.y, t.z, t.wrap = x, y, z, wrap
+    t.limit = limit[0]
     t.nodes = x * y * z
     t.lines = x * y
-    t.field = _field(z, t.nodes)
+    t.field = _field(z, t.nodes, t.limit.word_nodes)
     t.words = <int> ((<int64_t> t.lines * t.field + 63) // 64)
     t.feasible = fill = <int32_t *> arena_get(&t.memory, t.nodes + 1, sizeof(int32_t))
     t.first_shape = <int32_t *> arena_zeros(&t.memory, t.nodes + 2, sizeof(int32_t))
@@ -165,7 +168,7 @@ cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) n
 # -- lists of boxes --------------------------------------------------------------------------------------------------
 
 cdef int boxes_grow(boxes_t *list) noexcept nogil:
-    cdef long cap = list.cap * 2 if list.cap else 64
+    cdef long cap = list.cap * 2 if list.cap else min(64, thresholds.first_room)
     cdef box_t *at = <box_t *> realloc(list.at, cap * sizeof(box_t))
     if at == NULL:
         return -1
@@ -229,7 +232,7 @@ cdef class Torus:
         cdef int code
         if x < 1 or y < 1 or z < 1 or <double> x * y * z > 2**31 - 2:
             raise ValueError("extents must be at least 1 and their product below 2**31 - 1")
-        code = torus_set_up(&self.t, x, y, z, wrap, &done)
+        code = torus_set_up(&self.t, x, y, z, wrap, &thresholds, &done)
         if code == PYTHON_ERROR:
             raise_waiting()
         if code < 0:

@@ -6,8 +6,8 @@ are raised by the boxes that meet these, and nothing else changes: what did not 
 
 A box that is thin on some axis is gone through by slices (row_slices.pxd).  Else only nodes that are free and hang
 together along z with the nodes left are looked at, in a window that ends where no free line goes on: at most A*A*B*B
-words for a window of A by B lines.  Where that would be more than a quarter of what it took to find the bounds, all is
-forgotten.
+words for a window of A by B lines.  Where that would be more than a quarter of what it took to find the bounds
+(`gain_part` and `gain_words` of thresholds.pxd), all is forgotten.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -16,9 +16,6 @@ from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t
 from faultsim._core.torus.row_maps cimport fs_flood, row_maps_t, view_t
 from faultsim._core.torus.row_slices cimport slices_t
-
-cdef enum:
-    MOST_PIECES = 4                 # boxes that are left at a time
 
 cdef struct gains_t:
     bint able                       # lines are words or parts of them, and the machine is not a small one
@@ -29,7 +26,7 @@ cdef struct gains_t:
     uint64_t *layer[2]
     uint64_t *column
     int *reach                      # [x + 1]
-    box_t piece[4]
+    box_t piece[4]                  # boxes that are left at a time
     slices_t slices
     int64_t looked                  # words of columns looked at, since it was made
 

@@ -9,10 +9,6 @@ from faultsim._core.torus.occupancy cimport box_size, torus_t
 from faultsim._core.torus.row_maps cimport view_load, view_reset
 from faultsim._core.torus.row_slices cimport slices_gain, slices_init, slices_of, slices_pay, view_gain
 
-cdef enum:
-    MOST = 1 << 20                  # words of columns looked at for one occupancy
-    THIN = 4                        # slices: more of them take longer than words
-
 
 cdef inline uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
     cdef uint64_t w = 0
@@ -126,7 +122,7 @@ cdef void _grow(const torus_t *t, uint64_t *left, int x, int y, box_t *p) noexce
 
 
 cdef int _pieces(gains_t *g, const row_maps_t *l, const uint64_t *before, const uint64_t *occ) noexcept nogil:
-    """The nodes that became free as boxes, g.piece: how many; -1: more than MOST_PIECES."""
+    """The nodes that became free as boxes, g.piece: how many; -1: more than `gain_pieces`."""
     cdef const torus_t *t = l.torus
     cdef uint64_t any = 0
     cdef int i, n = 0, line
@@ -137,7 +133,7 @@ cdef int _pieces(gains_t *g, const row_maps_t *l, const uint64_t *before, const 
         return 0
     for i in range(t.words):
         while g.left[i]:
-            if n == <int> MOST_PIECES:
+            if n == t.limit.gain_pieces:
                 return -1
             line = (64 * i + fs_lowest(g.left[i])) // t.field
             _grow(t, g.left, line // t.y, line % t.y, &g.piece[n])
@@ -301,10 +297,17 @@ cdef bint _add(gains_t *g, const row_maps_t *l, view_t *v, const box_t *p, int64
     return True
 
 
+cdef inline int64_t _allowed(const torus_t *t, const view_t *v) noexcept nogil:
+    """Words that may be looked at for one occupancy."""
+    if t.limit.gain_part == 0:
+        return t.limit.gain_words
+    return min(<int64_t> t.limit.gain_words, v.spent // t.limit.gain_part)
+
+
 cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int n = -1, i, most = v.ceiling
-    cdef int64_t enough = g.looked + g.slices.looked + min(<int64_t> MOST, v.spent // 4)
+    cdef int64_t enough = g.looked + g.slices.looked + _allowed(t, v)
     cdef bint known
     if not (g.able and v.valid and v.spent > 0):
         return view_load(v, l, occ, False)
@@ -317,7 +320,7 @@ cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) 
     view_load(v, l, occ, True)
     v.gained = 0
     for i in range(n):
-        if g.slices.able and slices_of(&g.piece[i]) <= <int> THIN and slices_pay(l, &g.piece[i]):
+        if g.slices.able and slices_of(&g.piece[i]) <= t.limit.thin_slices and slices_pay(l, &g.piece[i]):
             known = slices_gain(&g.slices, l, v, &g.piece[i], enough - g.looked)
         else:
             known = _add(g, l, v, &g.piece[i], enough - g.slices.looked)

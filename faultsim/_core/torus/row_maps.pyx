@@ -14,9 +14,6 @@ cdef extern from "row_kernels.h" nogil:
 
 cdef const fs_row_kernels *KERNELS = fs_best_row_kernels()
 
-cdef enum:
-    MAX_LAYERS = 4 << 20            # bytes that a view may spend on layers
-
 
 cdef uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
     cdef uint64_t w = 0
@@ -72,7 +69,7 @@ cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noe
             bit = <int64_t> iy * torus.field + i
             l.row_mask[bit >> 6] |= <uint64_t> 1 << (bit & 63)
     l.row_tail = l.row_mask[l.row - 1]
-    l.is_octet = torus.x <= 8 and l.row == 1
+    l.is_octet = torus.x <= torus.limit.octet_rows and l.row == 1
     if l.is_octet:
         l.octet.x, l.octet.y, l.octet.z, l.octet.field = torus.x, torus.y, torus.z, torus.field
         l.octet.all = l.row_tail
@@ -92,7 +89,7 @@ cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept no
     v.absent = <uint16_t *> arena_zeros(memory, l.torus.nodes + 1, sizeof(uint16_t))
     v.cap = <int *> arena_zeros(memory, <size_t> (l.torus.x + 1) * (l.torus.y + 1), sizeof(int))
     v.layer_state = <unsigned char *> arena_zeros(memory, l.torus.y + 1, 1)
-    if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= MAX_LAYERS:
+    if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= <size_t> l.torus.limit.layer_bytes:
         v.layers = <uint64_t *> arena_get(memory, (l.torus.y + 1) * l.size, sizeof(uint64_t))
 
 

@@ -44,7 +44,8 @@ cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, co
 # Is the machine large enough, or the box small enough, to look beside it rather than in the whole machine?  The window
 # around a box costs about as much however few words the machine has.
 cdef inline bint slices_pay(const row_maps_t *l, const box_t *p) noexcept nogil:
-    return l.torus.words > 64 or 64 * box_size(p) <= l.torus.nodes
+    return (l.torus.words > l.torus.limit.slice_words
+            or <int64_t> l.torus.limit.slice_part * box_size(p) <= l.torus.nodes)
 
 
 # There are free boxes of (a, b, c): a view knows them now.

@@ -9,7 +9,9 @@ from faultsim._core.torus.occupancy cimport torus_t
 from faultsim._core.torus.row_maps cimport row_map_free
 
 cdef enum:
-    STEP = 32                       # bytes: rows of bases take a multiple of it
+    # Bytes of a row of bases that are looked at together: the width of a vector loop, so a constant.  Tori with an axis
+    # of more than 32 nodes test it (tests/core/test_row_slices.py).
+    STEP = 32
 
 cdef enum aim_t:                    # what the boxes are looked at for
     GAIN

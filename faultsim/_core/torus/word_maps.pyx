@@ -6,7 +6,7 @@ from faultsim._core.torus.occupancy cimport boxes_push
 
 
 cdef bint word_map_fits(const torus_t *torus) noexcept nogil:
-    return torus.nodes <= FS_WORD_NODES and torus.field == torus.z
+    return torus.nodes <= torus.limit.word_nodes and torus.nodes <= FS_WORD_NODES and torus.field == torus.z
 
 
 cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t, u128 all) noexcept nogil:

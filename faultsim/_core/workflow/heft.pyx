@@ -15,6 +15,7 @@ from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
+from faultsim._core.thresholds cimport thresholds
 from faultsim._core.workflow.state cimport (
     WF_FINISH, duration, enter_pool, hold_node, keep_decision, leave_pool, moving, workflow_t,
 )
@@ -73,7 +74,7 @@ cdef int32_t first_gap(const heft_t *f, int32_t node, double ready, double lengt
 
 
 cdef int insert(heft_t *f, int32_t node, int32_t place, double start, double finish, int32_t job) noexcept nogil:
-    cdef int32_t larger = 2 * f.capacity[node] + 16
+    cdef int32_t larger = 2 * f.capacity[node] + min(16, thresholds.first_room)
     cdef stay_t *moved
     if f.n[node] == f.capacity[node]:
         moved = <stay_t *>realloc(f.stay[node], <size_t>larger * sizeof(stay_t))

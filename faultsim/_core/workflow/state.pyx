@@ -10,6 +10,7 @@ from faultsim._core.containers.memory cimport blocks_add, blocks_free, blocks_t,
 from faultsim._core.contract cimport fs_require
 from faultsim._core.record cimport room_for
 from faultsim._core.status cimport BROKEN, NO_MEMORY, OK
+from faultsim._core.thresholds cimport thresholds
 
 
 # ---------------------------------------------------------------------------------------------- memory
@@ -119,8 +120,10 @@ cdef inline int64_t place_value(double value) noexcept nogil:
     return bits
 
 
-cdef double repeated_sum(double term, int64_t count) noexcept nogil:
+cdef double repeated_sum(double term, int64_t count, int32_t few) noexcept nogil:
     """`term` added up `count` times, rounded each time; in steps of the sum's powers of two, not of terms.
+
+    Fewer than `few` terms are added one by one.
 
     A sum between two powers of two is a whole number of its last places, and so is what a term adds to it, always the
     same, as soon as one was added there: a tie is rounded to even, so that the first sum may be odd, but no later one.
@@ -129,13 +132,13 @@ cdef double repeated_sum(double term, int64_t count) noexcept nogil:
     cdef int64_t here, step, jump
     cdef int _i
     while count > 0:
-        if count < 8:            # to find the step takes as long
+        if count < few:          # to find the step takes as long
             for _i in range(<int>count):
                 total += term
             return total
-        for _i in range(7):      # the first ones are the first of several powers of two
+        for _i in range(few - 1):    # the first ones are the first of several powers of two
             total += term
-        count -= 7
+        count -= few - 1
         before = total
         total += term
         count -= 1
@@ -183,7 +186,7 @@ cdef int workflow_ranks(workflow_t *s) noexcept nogil:
             if way > best:
                 best = way
         if s.machine.alike:
-            total = repeated_sum(duration(s, j, 0), s.nodes)
+            total = repeated_sum(duration(s, j, 0), s.nodes, thresholds.summed_terms)
         else:
             total = 0.0
             for p in range(s.nodes):
