@@ -1,6 +1,7 @@
 """What all tests share: hypothesis profiles, and the folder of real logs."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,16 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tally(), "tally")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def thresholds_of_work(request: pytest.FixtureRequest) -> Iterator[None]:
+    """How work grows is the business of the default thresholds, also where FAULTSIM_THRESHOLDS sets others."""
+    if request.path.name.startswith("test_work_"):
+        with thresholds.default():
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session")

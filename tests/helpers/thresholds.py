@@ -34,3 +34,7 @@ def at(**values: int) -> Iterator[None]:
 
 def least():  # type: ignore[no-untyped-def]
     return at(**thresholds.LEAST)
+
+
+def default():  # type: ignore[no-untyped-def]
+    return at(**thresholds.DEFAULTS)
