@@ -170,7 +170,8 @@ def draw(rng: np.random.Generator, most_jobs: int = 400, least_jobs: int = 2, *,
     if few < 0.3:
         runtime = rng.choice(runtime[: max(1, n // 20)], n)
     runtime[rng.random(n) < rng.choice([0, 0.05, 0.3])] = 0.0
-    factor = rng.choice([[1.0], [1.0, 2.0], [1.0, 1.5, 10.0], [0.5, 1.0, 2.0], [0.9, 1.0]][int(rng.integers(5))], n)
+    factors = ([1.0], [1.0, 2.0], [1.0, 1.5, 10.0], [0.5, 1.0, 2.0], [0.9, 1.0], [0.01, 1.0, 1000.0])
+    factor = rng.choice(factors[int(rng.integers(len(factors)))], n)
     estimate = np.ceil(runtime * factor) if rng.random() < 0.5 else runtime * factor
     small = np.minimum(np.ceil(rng.exponential(rng.choice([1.5, 5, 0.1 * nodes + 1]), n)), nodes)
     special = rng.choice([1, max(1, nodes // 2), max(1, nodes - 1), nodes], n)
