@@ -2,8 +2,8 @@
  * jobs.  It shares nothing with the engines.
  *
  * What it simulates: FCFS, EasyBackfill, Backfill and ConservativeBackfill in order of arrival; start delays; overrun
- * "extend" and "kill"; failures and repairs with Requeue(place="arrival") and FirstFit.  Sections of the model page are
- * named where they are followed.
+ * "extend" and "kill"; failures and repairs with Requeue, with both places, with Hold, with restart costs, and FirstFit.
+ * Sections of the model page are named where they are followed.
  */
 #include <math.h>
 #include <stdint.h>
@@ -11,11 +11,16 @@
 #include <string.h>
 
 enum scheduler { FCFS = 0, EASY = 1, BACKFILL = 2, CONSERVATIVE = 3 };
-enum state { FUTURE, QUEUED, RUNNING, DONE };
+enum state { FUTURE, QUEUED, RUNNING, HELD, DONE };
+enum recovery { ARRIVAL = 0, TAIL = 1, HOLD = 2 };
 
 typedef struct {
     double submit, run, estimate, start, finish, expected;
     double begin, end; /* of its reservation; begin = INFINITY: it has none */
+    double work;       /* when it works, after a restart */
+    double lead;       /* when the restart began */
+    double first_start, failure_wait, lost, restart;
+    double waits;      /* since this kill; INFINITY: it has started since, or its hold has ended */
     int size, restarts, backfilled;
     enum state state;
 } job_t;
@@ -23,9 +28,9 @@ typedef struct {
 typedef struct { double at; int nodes; } release_t;
 
 typedef struct {
-    int n_jobs, n_nodes, scheduler, repairs_known;
+    int n_jobs, n_nodes, scheduler, repairs_known, recovery;
     long depth;
-    double delay, now, last_pass;
+    double restart_cost, delay, now, last_pass;
     job_t *job;
     int *holder;     /* of each node: a job, or -1 */
     double *up;      /* of each node: when it is up again; at most now: it is up */
@@ -48,8 +53,16 @@ static int n_free(const sim_t *s)
     return n;
 }
 
-/* model.md#expected-end, without checkpoints and restart costs. */
-static double end_if_started(const sim_t *s, const job_t *j, double t) { return (t + s->delay) + j->estimate; }
+static int has_nodes(const job_t *j) { return j->state == RUNNING || j->state == HELD; }
+
+/* model.md#lead-phase: r */
+static double lead(const sim_t *s, const job_t *j) { return j->restarts > 0 ? s->restart_cost : 0.0; }
+
+/* model.md#expected-end, without checkpoints. */
+static double end_if_started(const sim_t *s, const job_t *j, double t)
+{
+    return ((t + s->delay) + lead(s, j)) + j->estimate;
+}
 
 static void start(sim_t *s, int index, int backfilled)
 {
@@ -63,7 +76,9 @@ static void start(sim_t *s, int index, int backfilled)
     j->state = RUNNING;
     j->start = s->now + s->delay;
     j->expected = end_if_started(s, j, s->now);
-    j->finish = j->start + j->run;
+    j->lead = j->start;
+    j->work = j->start + lead(s, j);
+    j->finish = j->work + j->run;
     j->backfilled = backfilled;
     j->begin = INFINITY;
 }
@@ -85,12 +100,12 @@ static void list_releases(sim_t *s)
 {
     s->n_releases = 0;
     for (int i = 0; i < s->n_jobs; i++)
-        if (s->job[i].state == RUNNING) {
+        if (has_nodes(&s->job[i]) && s->job[i].expected < INFINITY) {
             release_t r = {fmax(s->job[i].expected, s->now), s->job[i].size};
             s->release[s->n_releases++] = r;
         }
     for (int k = 0; k < s->n_nodes; k++)
-        if (is_down(s, k) && s->repairs_known) {
+        if (is_down(s, k) && s->holder[k] < 0 && s->repairs_known) {
             release_t r = {s->up[k], 1};
             s->release[s->n_releases++] = r;
         }
@@ -245,11 +260,11 @@ static void profile(sim_t *s)
     s->level[0] = s->n_nodes;
     for (int i = 0; i < s->n_jobs; i++) {
         const job_t *j = &s->job[i];
-        if (j->state == RUNNING) add(s, s->now, j->expected, -j->size);
+        if (has_nodes(j)) add(s, s->now, j->expected, -j->size);
         if (j->state == QUEUED && j->begin < INFINITY) add(s, j->begin, j->end, -j->size);
     }
     for (int k = 0; k < s->n_nodes; k++)
-        if (is_down(s, k)) add(s, s->now, s->repairs_known ? s->up[k] : INFINITY, -1);
+        if (is_down(s, k) && s->holder[k] < 0) add(s, s->now, s->repairs_known ? s->up[k] : INFINITY, -1);
 }
 
 /* The earliest time at which the job fits for all of its expected duration. */
@@ -312,11 +327,11 @@ static void pass(sim_t *s)
     s->last_pass = s->now;
 }
 
-/* In order of arrival: (submit, index), and jobs are given in this order. */
+/* In order of arrival: (submit, index), and jobs are given in this order; with TAIL behind all that wait. */
 static void enqueue(sim_t *s, int index)
 {
     int place = s->n_queue;
-    while (place > 0 && s->queue[place - 1] > index) place--;
+    while (s->recovery != TAIL && place > 0 && s->queue[place - 1] > index) place--;
     memmove(&s->queue[place + 1], &s->queue[place], (size_t)(s->n_queue - place) * sizeof(int));
     s->queue[place] = index;
     s->n_queue++;
@@ -324,15 +339,64 @@ static void enqueue(sim_t *s, int index)
     s->job[index].begin = INFINITY;
 }
 
+/* model.md#failure-wait: at a kill or the finish, note whether the last start has come. */
+static void note_start(const sim_t *s, job_t *j)
+{
+    if (s->now < j->start) return;
+    if (j->first_start == INFINITY) j->first_start = j->start;
+    if (j->waits < INFINITY) j->failure_wait += j->start - j->waits;
+    j->waits = INFINITY;
+}
+
+/* model.md#kill */
+static void kill_job(sim_t *s, int index)
+{
+    job_t *j = &s->job[index];
+    s->killed[index] = s->now;
+    if (s->now > j->work) j->lost += j->size * (s->now - j->work);
+    if (s->now > j->lead) j->restart += fmin(s->now, j->work) - j->lead;
+    if (s->recovery == HOLD) { /* model.md#hold */
+        if (s->now < j->start) j->start = s->now;
+        if (j->first_start == INFINITY) j->first_start = j->start;
+        j->waits = s->now;
+        j->state = HELD;
+    } else {
+        note_start(s, j);
+        if (j->waits == INFINITY) j->waits = s->now;
+        leave_nodes(s, index);
+        enqueue(s, index);
+    }
+    j->restarts++;
+}
+
+/* model.md#hold: those with no node down go on; the others are expected to do so after the last known repair. */
+static void settle_holds(sim_t *s)
+{
+    for (int i = 0; i < s->n_jobs; i++) {
+        job_t *j = &s->job[i];
+        double up = -INFINITY;
+        if (j->state != HELD) continue;
+        for (int k = 0; k < s->n_nodes; k++)
+            if (s->holder[k] == i && is_down(s, k)) up = fmax(up, s->up[k]);
+        if (up == -INFINITY) {
+            j->failure_wait += s->now - j->waits;
+            j->waits = INFINITY;
+            j->state = RUNNING;
+            j->lead = s->now;
+            j->work = s->now + s->restart_cost;
+            j->finish = j->work + j->run;
+            j->expected = j->work + j->estimate;
+        } else
+            j->expected = s->repairs_known ? (up + s->restart_cost) + j->estimate : INFINITY;
+    }
+}
+
 /* model.md#failures; whether it had an effect. */
 static int fail(sim_t *s, int node, double downtime)
 {
     int held = s->holder[node], effect = 0;
-    if (held >= 0 && s->killed[held] != s->now) {
-        s->killed[held] = s->now;
-        s->job[held].restarts++;
-        leave_nodes(s, held);
-        enqueue(s, held);
+    if (held >= 0 && s->job[held].state == RUNNING && s->killed[held] != s->now) {
+        kill_job(s, held);
         effect = 1;
     }
     if (downtime > 0 && s->now + downtime > s->up[node]) {
@@ -342,17 +406,36 @@ static int fail(sim_t *s, int node, double downtime)
     return effect;
 }
 
+/* The jobs that end now; how many. */
+static int finish_jobs(sim_t *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->n_jobs; i++) {
+        job_t *j = &s->job[i];
+        if (j->state != RUNNING || j->finish != s->now) continue;
+        if (j->expected < s->now) s->disturbed = 1; /* it was past its expected end */
+        note_start(s, j);
+        j->restart += j->work - j->lead;
+        j->state = DONE;
+        leave_nodes(s, i);
+        n++;
+    }
+    return n;
+}
+
 /* Run it; 0, or 1 if jobs wait for ever.  Results: start, finish, restarts and backfilled of each job. */
-int run_cluster(int n_nodes, int scheduler, long depth, double delay, int kill, int repairs_known, int n_jobs,
-                const double *submit, const double *runtime, const double *estimate, const int32_t *size, int n_failures,
-                const double *failure_time, const int32_t *failure_node, const double *downtime, double *start_out,
-                double *finish_out, int32_t *restarts_out, int32_t *backfilled_out)
+int run_cluster(int n_nodes, int scheduler, long depth, double delay, int kill, int repairs_known, int recovery,
+                double restart_cost, int n_jobs, const double *submit, const double *runtime, const double *estimate,
+                const int32_t *size, int n_failures, const double *failure_time, const int32_t *failure_node,
+                const double *downtime, double *start_out, double *finish_out, int32_t *restarts_out,
+                int32_t *backfilled_out, double *first_start_out, double *failure_wait_out, double *lost_out,
+                double *restart_out)
 {
     sim_t s = {0};
     int next_arrival = 0, next_failure = 0, n_done = 0, stuck = 0;
     size_t room = (size_t)(2 * n_jobs + n_nodes + 8) * 2;
     s.n_jobs = n_jobs, s.n_nodes = n_nodes, s.scheduler = scheduler, s.depth = depth, s.delay = delay;
-    s.repairs_known = repairs_known, s.last_pass = -INFINITY;
+    s.repairs_known = repairs_known, s.recovery = recovery, s.restart_cost = restart_cost, s.last_pass = -INFINITY;
     s.job = calloc((size_t)n_jobs, sizeof(job_t));
     s.killed = malloc((size_t)n_jobs * sizeof(double));
     s.holder = malloc((size_t)n_nodes * sizeof(int));
@@ -366,6 +449,7 @@ int run_cluster(int n_nodes, int scheduler, long depth, double delay, int kill, 
         job_t *j = &s.job[i];
         j->submit = submit[i], j->estimate = estimate[i], j->size = size[i], j->begin = INFINITY;
         j->run = kill && estimate[i] < runtime[i] ? estimate[i] : runtime[i];
+        j->first_start = j->waits = INFINITY;
         s.killed[i] = -INFINITY;
     }
     /* model.md#early-failures */
@@ -391,23 +475,25 @@ int run_cluster(int n_nodes, int scheduler, long depth, double delay, int kill, 
             stuck = 1;
             break;
         }
-        for (int k = 0; k < n_nodes; k++)
-            if (s.up[k] > s.now && s.up[k] <= t) { /* it is up at t: a repair */
-                wanted = s.disturbed = 1;
-            }
+        int ended, repaired = 0;
+        for (int k = 0; k < n_nodes; k++) repaired += s.up[k] > s.now && s.up[k] <= t;
         s.now = t;
-        for (int i = 0; i < n_jobs; i++)
-            if (s.job[i].state == RUNNING && s.job[i].finish == t) {
-                if (s.job[i].expected < t) s.disturbed = 1; /* it was past its expected end */
-                s.job[i].state = DONE;
-                leave_nodes(&s, i);
-                n_done++;
-                wanted = 1;
-            }
+        /* model.md#events: finishes, repairs, failures, arrivals.  A hold that ends now with nothing left to do and no
+         * restart cost makes a finish of this instant, which comes before the failures that are left. */
+        ended = finish_jobs(&s);
+        if (repaired) {
+            wanted = s.disturbed = 1;
+            settle_holds(&s);
+            ended += finish_jobs(&s);
+        }
         while (next_failure < n_failures && failure_time[next_failure] == t) {
             if (fail(&s, failure_node[next_failure], downtime[next_failure])) wanted = s.disturbed = 1;
             next_failure++;
         }
+        settle_holds(&s);
+        ended += finish_jobs(&s);
+        n_done += ended;
+        wanted |= ended > 0;
         while (next_arrival < n_jobs && s.job[next_arrival].submit == t) {
             enqueue(&s, next_arrival++);
             wanted = 1;
@@ -417,6 +503,8 @@ int run_cluster(int n_nodes, int scheduler, long depth, double delay, int kill, 
     for (int i = 0; i < n_jobs; i++) {
         start_out[i] = s.job[i].start, finish_out[i] = s.job[i].finish;
         restarts_out[i] = s.job[i].restarts, backfilled_out[i] = s.job[i].backfilled;
+        first_start_out[i] = s.job[i].first_start, failure_wait_out[i] = s.job[i].failure_wait;
+        lost_out[i] = s.job[i].lost, restart_out[i] = s.job[i].restart;
     }
     free(s.job), free(s.killed), free(s.holder), free(s.up), free(s.queue), free(s.release), free(s.at), free(s.level);
     return stuck;

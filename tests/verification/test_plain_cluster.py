@@ -5,6 +5,7 @@ this kind.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 import plain_cluster
@@ -15,7 +16,7 @@ from helpers.thresholds import at, least
 pytestmark = pytest.mark.skipif(plain_cluster.compiler() is None, reason="no C compiler builds the third program")
 
 
-def agree(seed: int, runs: int, **limits: int) -> None:
+def agree(seed: int, runs: int, **limits: Any) -> None:
     for run in range(runs):
         case = plain_cluster.draw(np.random.default_rng([seed, run]), **limits)
         assert plain_cluster.difference(case) == "", f"seed {seed}, run {run}"
@@ -37,6 +38,47 @@ def test_deep_queues(seed):
     agree(seed, 40, most_jobs=600, least_jobs=150)
     with least():
         agree(seed + 100, 40, most_jobs=600, least_jobs=150)
+
+
+@pytest.mark.parametrize("seed", range(50, 56))
+def test_failures_in_start_delays_and_holds(seed):
+    """Seven such cases once differed from an independent program: a job with nothing left to do that a failure hits
+    at the instant of its repair (model.md#hold).
+    """
+    agree(seed, 200, most_jobs=30, delayed=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60, 64))
+def test_many_failures_in_start_delays_and_holds(seed):
+    agree(seed, 5000, most_jobs=40, delayed=True)
+
+
+@pytest.mark.parametrize("run", range(60))
+def test_the_reference_agrees_on_start_delays_and_holds(run):
+    case = plain_cluster.draw(np.random.default_rng([31, run]), most_jobs=20, delayed=True)
+    assert plain_cluster.difference(case, engine="reference") == ""
+
+
+def test_such_failures_are_drawn():
+    """Of the cases with Hold: kills in start delays, several in a hold, and with nothing left to do at a repair."""
+    in_delay = again = nothing_left = 0
+    for run in range(300):
+        case = plain_cluster.draw(np.random.default_rng([50, run]), most_jobs=30, delayed=True)
+        if case.recovery != "hold":
+            continue
+        when, where, down = case.failures
+        result = case.simulated()
+        if "stuck" in result:
+            continue
+        in_delay += bool(np.any((result["restarts"] > 0) & np.isin(result["start"], when)))
+        repairs = when + down
+        again += bool(np.any((when[:, None] < when) & (when < repairs[:, None]) & (where[:, None] == where)))
+        ends = np.isin(result["finish"], when) & np.isin(result["finish"], repairs)
+        nothing_left += bool(np.any(ends & (result["restarts"] > 0) & (case.runtime == 0)))
+    assert in_delay > 20
+    assert again > 40
+    assert nothing_left > 1
 
 
 @pytest.mark.slow
