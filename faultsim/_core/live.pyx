@@ -1,5 +1,6 @@
 """What a caller that owns time, jobs and failures tells a simulation; the contract is in live.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 import operator
@@ -131,6 +132,8 @@ cdef class Live(Border):
             self.refuse(f"job {row} ends now, as was told")
         if not runtime + seconds >= 0.0:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
+        if s.latest < runtime + seconds < INFINITY:
+            self.refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {s.latest:.0f} s")
         self.inputs[1][job] = runtime + seconds
         run = executed(s, job)
         if s.state[job] != JOB_RUNNING:

@@ -264,7 +264,9 @@ class PredictionTrace(_Columns):
         mistakes = count * (1.0 - a) / (a * share + 1.0 - share)
         false, missed = round(share * mistakes), round((1.0 - share) * mistakes)
         seen = np.sort(rng.permutation(count)[missed:])
-        hits = trace.time[seen] + rng.random(len(seen)) * trace.downtime[seen]
+        rest = np.maximum(trace.span - trace.time[seen], 0.0)  # of an outage that does not end
+        lasting = np.where(np.isinf(trace.downtime[seen]), rest, trace.downtime[seen])
+        hits = trace.time[seen] + rng.random(len(seen)) * lasting
         if nodes is None:
             nodes = int(trace.node.max()) + 1 if count else 1
         nodes = checks.whole("nodes", nodes, low=1)

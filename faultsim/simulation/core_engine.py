@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import BusyError, DecisionError, EngineError
@@ -26,6 +27,7 @@ _FOR_ALL: dict[str, Any] = {
     "error": EngineError,
     "busy_error": BusyError,
     "decision_error": DecisionError,
+    "latest": checks.LATEST,
 }
 #: What happens to jobs where nobody said: their failures come from `world` alone.
 REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
