@@ -25,6 +25,9 @@ Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
 Durations: TypeAlias = Union["ArrayLike", Sequence[Duration], timedelta]
 #: What `rng=` may be: a generator, a seed sequence, or a seed.
 Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
+#: The last second of the clock, and the longest duration (model.md#time): up to 2^33 s, 272 years, doubles are at most
+#: 2^-20 s apart, about a microsecond.  With a later end, short jobs at late times would lose their length.
+LATEST = 2**33
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 # Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
@@ -100,6 +103,43 @@ def number(
         right = _bounds(low, high, above) or "finite"
         raise OptionError(f"{what} must be {right}{unit and ' ' + unit}, got {value!r}")
     return x
+
+
+def duration(
+    what: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    above: float | None = None,
+    unit: str = "seconds",
+    endless: bool = False,
+) -> float:
+    """A number of seconds that the clock can show, at most `LATEST`; with `endless` infinity, too.
+
+    Examples
+    --------
+    >>> duration("start_delay", "2h", low=0.0)
+    7200.0
+    >>> duration("start_delay", 1e17, low=0.0)
+    Traceback (most recent call last):
+    faultsim.errors.OptionError: start_delay must be at least 0 and at most 8589934592 seconds, got 1e+17
+    """
+    x = number(what, value, low=low, above=above, unit=unit, finite=not endless)
+    return x if endless and x == math.inf else number(what, value, low=low, high=LATEST, above=above, unit=unit)
+
+
+def beyond_the_clock(seconds: float) -> str:
+    """What is wrong with a time after `LATEST`, with a guess of its unit.
+
+    Examples
+    --------
+    >>> beyond_the_clock(1.7e12)
+    'is beyond 8589934592 s (272 years), where the clock ends; is it in milliseconds?'
+    """
+    for unit, parts in (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9)):
+        if seconds / parts <= LATEST:
+            return f"is beyond {LATEST} s (272 years), where the clock ends; is it in {unit}?"
+    return f"is beyond {LATEST} s (272 years), where the clock ends"
 
 
 def _converted(what: str, value: Any, unit: str) -> float:

@@ -4,6 +4,7 @@ Status codes from below become exceptions here, and nowhere else.
 """
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
@@ -118,7 +119,7 @@ cdef class Border:
         if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
             raise self.settings["decision_error"](self.deadlock())
         self.failed = True
-        if code == STUCK and "object" in self.settings["scheduler"]:
+        if code == STUCK and (self.s.trace.endless or "object" in self.settings["scheduler"]):
             raise self.settings["decision_error"](self.deadlock())
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")
@@ -139,7 +140,13 @@ cdef class Border:
     def deadlock(self):
         """Jobs wait, and nothing will ever start one."""
         cdef queue_t *q = &self.s.queue
-        cdef int32_t head
+        cdef int32_t head, node, gone = 0
+        if self.s.trace.endless and not self.s.live:
+            for node in range(self.s.nodes):
+                gone += self.s.trace.down[node] and self.s.trace.up_at[node] == INFINITY
+        if gone:
+            return (f"deadlock: {self.s.known - self.s.n_done} jobs have not ended, none runs, and nothing else will "
+                    f"happen after {self.s.now:g} s; {gone} of {self.s.nodes} nodes do not return")
         if q.head == q.end or (self.s.live and self.s.running):
             return f"{self.s.running} jobs run without an end: nothing else will happen"
         head = q.job[q.head]

@@ -438,8 +438,9 @@ cdef class Decision(Places):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""
         _inside = self.enter(False)
         self.check()
-        if not (at > self.s.now and at < INFINITY):
-            self.refuse(f"wake({at:g}): the time must be later than now ({self.s.now:g} s), and finite")
+        if not (at > self.s.now and at <= self.s.latest):
+            self.refuse(
+                f"wake({at:g}): the time must be later than now ({self.s.now:g} s), and at most {self.s.latest:.0f} s")
         if heap_push(&self.s.heap, at, EV_WAKE, 0) < 0:
             self.conclude(NO_MEMORY)
         self.note("wake", (at,), {})

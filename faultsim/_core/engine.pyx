@@ -76,6 +76,7 @@ cdef class Engine(Live):
             self.own_inputs()        # a key may be a column of the log
             self.point_to_columns()
         s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
+        s.latest = settings["latest"]
         s.record.on, s.track.on = settings["record"], settings["tracked"]
         s.trace.repairs_known = settings["scheduler"].get("repairs") == "known"
         s.owner = <void *><PyObject *>self

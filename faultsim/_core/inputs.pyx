@@ -35,8 +35,9 @@ cdef int set_failures(sim_t *s, dict columns, dict table) except -1:
     node = column(columns, table, "node", np.int32, n)
     check_ascending("the times of failures", np.asarray(time))
     check_nodes(s, np.asarray(node), 0)
-    if not (np.asarray(downtime) >= 0).all() or not np.isfinite(downtime).all():
-        raise ValueError("down times must be finite and not negative")
+    if not (np.asarray(downtime) >= 0).all():
+        raise ValueError("down times must be numbers and not negative")
+    s.trace.endless = np.isinf(downtime).any()
     s.trace.n, s.trace.time, s.trace.downtime, s.trace.node = n, &time[0], &downtime[0], &node[0]
     return 0
 

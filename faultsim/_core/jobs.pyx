@@ -10,8 +10,8 @@ from faultsim._core.faults.progress cimport progress_book, progress_kill, progre
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
-    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE,
-    JOB_QUEUED, JOB_RUNNING, set_window,
+    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE, JOB_QUEUED,
+    JOB_RUNNING, book_work, set_window,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -115,7 +115,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
         progress_book(s, job, True)
     else:
         # By the clock, so that the accounts sum to N*T to its last bit however short the job and late the time.
-        s.ledger[<int>ACC_USEFUL] += size * ((s.now - s.start[job]) - s.migration.cost * s.moves[job])
+        book_work(s, job, size * ((s.now - s.start[job]) - s.migration.cost * s.moves[job]))
         s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
         s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
     return record_event(s, EV_FINISH, job, -1) if s.record.on else OK

@@ -136,6 +136,8 @@ cdef class Live(Border):
                         f"overrun='kill' to its estimate, which stays")
         if not runtime + seconds >= 0.0:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
+        if s.latest < runtime + seconds < INFINITY:
+            self.refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {s.latest:.0f} s")
         self.inputs[1][job] = runtime + seconds
         run = executed(s, job)
         if s.state[job] != JOB_RUNNING:

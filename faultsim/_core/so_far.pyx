@@ -1,6 +1,5 @@
 """The books of a run that is not over; the contract is in so_far.pxd."""
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int8_t
 
 import numpy as np
@@ -10,7 +9,7 @@ from faultsim._core.faults.progress cimport progress_book_so_far
 from faultsim._core.record cimport close_stay
 from faultsim._core.state cimport (
     ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, JOB_DONE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, sim_t,
-    timed_out,
+    timed_out, was_killed,
 )
 
 
@@ -44,10 +43,9 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
             book_untracked(s, job)
         if s.record.on:
             close_stay(s, job)
-
-
-cdef inline bint was_killed(const sim_t *s, int32_t job) noexcept nogil:
-    return s.track.on and s.state[job] == JOB_DONE and s.restarts[job] > 0 and s.track.owed[job] == INFINITY
+    if s.kill and s.track.on:
+        for job in range(s.known):
+            s.ledger[<int>ACC_USEFUL] += s.track.pending[job]        # of a job that has not ended: not cut so far
 
 
 cdef object states_of(const sim_t *s):

@@ -9,6 +9,7 @@
 # - What a policy alone needs to know is its own state, behind the functions of its table (scheduler.pxd, order.pxd,
 #   placement.pxd, migration.pxd, recovery.pxd, checkpointing.pxd, rescheduling.pxd); machine.pxd is the machine's.
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.event_queue cimport heap_t
@@ -54,18 +55,19 @@ cdef enum change:
 # The capacity ledger (model.md#ledger): every node-second is in one of these; faultsim/results/ledger.py names them.
 cdef enum account:
     ACC_USEFUL = 0
-    ACC_LOST = 1
-    ACC_CHECKPOINT = 2
-    ACC_RESTART = 3
-    ACC_MIGRATION = 4
-    ACC_SLOWED = 5
-    ACC_START_DELAY = 6
-    ACC_GROWTH = 7
-    ACC_HELD_FOR_REPAIR = 8
-    ACC_DOWN = 9
-    ACC_IDLE_NO_DEMAND = 10
-    ACC_IDLE_DEMAND = 11
-    N_ACCOUNTS = 12
+    ACC_CUT_AT_LIMIT = 1
+    ACC_LOST = 2
+    ACC_CHECKPOINT = 3
+    ACC_RESTART = 4
+    ACC_MIGRATION = 5
+    ACC_SLOWED = 6
+    ACC_START_DELAY = 7
+    ACC_GROWTH = 8
+    ACC_HELD_FOR_REPAIR = 9
+    ACC_DOWN = 10
+    ACC_IDLE_NO_DEMAND = 11
+    ACC_IDLE_DEMAND = 12
+    N_ACCOUNTS = 13
 
 # Waiting jobs in queue order: job[head..end).
 cdef struct queue_t:
@@ -167,6 +169,7 @@ cdef struct tracking_t:
     double *remaining        # expected time from the begin of work to the end
     double *owed             # restart cost at the next start; inf: it was killed for good
     bint killed_for_good     # some job was, so that states do not follow from run times
+    double *pending          # node-seconds of work before a kill, whose account the end decides; NULL: no limits
     clocks_t clocks
 
 # The failure trace, by time, and what is down.  `down` and what follows are NULL unless tracking is on.
@@ -175,6 +178,7 @@ cdef struct trace_t:
     const double *time
     const int32_t *node
     const double *downtime
+    bint endless             # some down time does not end
     bint repairs_known       # schedulers know when a node will be up
     uint8_t *down
     double *up_at            # while down: when it is repaired
@@ -268,6 +272,7 @@ cdef struct sim_t:
     const int32_t *size
     bint kill                # overrun="kill"
     double start_delay
+    double latest            # the last second of the clock (model.md#time)
     # per-job state and results
     int8_t *state
     int32_t *need            # nodes asked of the machine: the size, rounded up to one that it has
@@ -339,7 +344,7 @@ cdef struct sim_t:
     rescheduling_t rescheduling
     const int32_t *given     # nodes that the caller has chosen for the job that starts; NULL: the rule chooses
     void *owner              # borrowed PyObject* of the Engine, for policies in Python
-    double ledger[12]
+    double ledger[13]
     record_t record
 
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.
@@ -365,6 +370,32 @@ cdef inline double executed(const sim_t *s, int32_t job) noexcept nogil:
 cdef inline bint timed_out(const sim_t *s, int32_t job) noexcept nogil:
     """Whether a job that has ended was ended at its estimate."""
     return s.kill and s.run[job] == s.estimate[job] and s.runtime[job] > s.estimate[job]
+
+
+cdef inline bint was_killed(const sim_t *s, int32_t job) noexcept nogil:
+    """Whether an act has killed it for good."""
+    return s.track.on and s.state[job] == JOB_DONE and s.restarts[job] > 0 and s.track.owed[job] == INFINITY
+
+
+cdef inline void book_work(sim_t *s, int32_t job, double amount) noexcept nogil:
+    """Node-seconds of a stay that are in no other account: useful, or those of a job that is cut at its limit
+    (model.md#ledger).
+
+    Work before a kill is pending until the job ends if its account is not certain yet: an act may still end a job
+    before its limit, and a caller that owns time may change any run time.
+    """
+    if not s.kill:
+        s.ledger[<int>ACC_USEFUL] += amount
+    elif s.state[job] != JOB_DONE:
+        if s.live or timed_out(s, job):
+            s.track.pending[job] += amount
+        else:
+            s.ledger[<int>ACC_USEFUL] += amount
+    else:
+        if s.track.on:
+            amount += s.track.pending[job]
+            s.track.pending[job] = 0.0
+        s.ledger[<int>ACC_CUT_AT_LIMIT if timed_out(s, job) and not was_killed(s, job) else <int>ACC_USEFUL] += amount
 
 
 cdef inline void source_next(sim_t *s, int rank, double time) noexcept nogil:

@@ -71,6 +71,9 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
         if not s.track.on:          # migration costs are then booked when the move is made
             each -= s.size[job] * s.migration.cost * s.moves[job]
         total += each
+    if s.kill and s.track.on:
+        for job in range(s.known):
+            total += s.track.pending[job]
     if fabs(total - span) > 1e-9 * span:
         return b"the capacity ledger does not sum to N*T"
     return NULL

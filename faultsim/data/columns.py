@@ -39,6 +39,10 @@ class Column:
         Where the definition comes from: a field of the Standard Workload Format, or a section of a paper.
     minimum : float or None
         Smallest valid value besides `missing`.
+    clock : bool
+        Whether it is a time or a duration of the clock, which ends at `checks.LATEST`.
+    endless : bool
+        Whether a duration may be infinite: then it does not end.
 
     Examples
     --------
@@ -53,6 +57,8 @@ class Column:
     meaning: str
     source: str
     minimum: float | None = None
+    clock: bool = False
+    endless: bool = False
 
 
 _SWF = "Standard Workload Format 2.2, field"
@@ -60,18 +66,30 @@ _SWF = "Standard Workload Format 2.2, field"
 #: What a `Workload` holds, one row per job, sorted by `submit`.
 WORKLOAD: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log it comes from.", f"{_SWF} 1"),
-    Column("submit", "f8", "s", None, "Time at which the job enters the queue; never decreases.", f"{_SWF} 2", 0.0),
-    Column("runtime", "f8", "s", None, "Time the job needs on its nodes, without failures.", f"{_SWF} 4", 0.0),
-    Column("estimate", "f8", "s", -1.0, "Run time that the user asked for.", f"{_SWF} 9", 0.0),
+    Column(
+        "submit", "f8", "s", None, "Time at which the job enters the queue; never decreases.", f"{_SWF} 2", 0.0, True
+    ),
+    Column("runtime", "f8", "s", None, "Time the job needs on its nodes, without failures.", f"{_SWF} 4", 0.0, True),
+    Column("estimate", "f8", "s", -1.0, "Run time that the user asked for.", f"{_SWF} 9", 0.0, True),
     Column("size", "i4", "nodes", None, "Number of nodes that the job requests.", f"{_SWF} 5, else 8", 1.0),
     Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
 )
 
 #: What a `FailureTrace` holds, one row per failure, sorted by `time`.
 FAILURES: tuple[Column, ...] = (
-    Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0),
+    Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0, True),
     Column("node", "i4", "1", None, "Number of the node, from 0.", "[zhang2004] section 3", 0.0),
-    Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "[zhang2004] section 3", 0.0),
+    Column(
+        "downtime",
+        "f8",
+        "s",
+        None,
+        "How long the node is down; 0: not at all, inf: for good.",
+        "[zhang2004] section 3",
+        0.0,
+        True,
+        True,
+    ),
     Column("coin", "f8", "1", None, "Uniform in [0, 1); predictors compare it.", "[oliner2004] section 4.2", 0.0),
 )
 
@@ -98,7 +116,9 @@ JOBS: tuple[Column, ...] = (
     Column("finish", "f8", "s", None, "End of the job.", "[krevat2002] section 3.2", 0.0),
     Column("size", "i4", "nodes", None, "Nodes requested.", "workload", 1.0),
     Column("allocated", "i4", "nodes", None, "Nodes held, with rounding and growth.", "[krevat2002] section 2", 1.0),
-    Column("runtime", "f8", "s", None, "Run time as executed; the estimate for a job killed at it.", "workload", 0.0),
+    Column(
+        "runtime", "f8", "s", None, "Run time as executed; the estimate for a job that was cut at it.", "workload", 0.0
+    ),
     Column("wait", "f8", "s", None, "start - submit.", "[krevat2002] section 3.2; [oliner2004] section 6.1", 0.0),
     Column("response", "f8", "s", None, "finish - submit.", "[krevat2002] section 3.2", 0.0),
     Column(
@@ -136,7 +156,7 @@ JOBS: tuple[Column, ...] = (
         0.0,
     ),
     Column("backfilled", "?", "1", None, "Started ahead of an earlier job in the queue.", "[krevat2002] section 2"),
-    Column("state", "i1", "1", None, "What has become of it, see `JobState`.", "model.md#partial", 0.0),
+    Column("state", "U9", "1", None, "What has become of it, in words, see `JobState`.", "model.md#partial"),
 )
 
 _HELD = (
@@ -336,8 +356,8 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
     Raises
     ------
     InputError
-        Wrong length, NaN or infinite, not a whole number where one is required, below the smallest valid value, or too
-        large for the type.  The message names column, row and value.
+        Wrong length, NaN or infinite, not a whole number where one is required, below the smallest valid value, too
+        large for the type, or a time beyond the end of the clock.  The message names column, row and value.
 
     Examples
     --------
@@ -352,15 +372,24 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
     if length is not None and len(array) != length:
         raise InputError(f"{column.name}: {len(array)} values for {length} rows")
     if array.dtype.kind == "f":
-        _refuse(~np.isfinite(array), array, column, "is not a finite number")
+        right = np.isfinite(array)
+        if column.endless:
+            right |= array == np.inf
+        _refuse(~right, array, column, "is not a finite number")
     if column.minimum is not None:
         low = array < column.minimum
         if column.missing is not None:
             low &= array != column.missing
         else_missing = "" if column.missing is None else f", or {column.missing:g} where it is missing"
         what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
-        right = f"expected at least {column.minimum:g}{else_missing}"
-        _refuse(low, array, column, f"{what}; {right}")
+        expected = f"expected at least {column.minimum:g}{else_missing}"
+        _refuse(low, array, column, f"{what}; {expected}")
+    if column.clock:
+        late = array > checks.LATEST
+        if column.endless and array.dtype.kind == "f":
+            late &= np.isfinite(array)
+        if late.any():
+            _refuse(late, array, column, checks.beyond_the_clock(float(array[int(np.argmax(late))])))
     kind = np.dtype(column.dtype)
     if kind.kind == "i" and array.dtype.kind != "b":
         if array.dtype.kind == "f":

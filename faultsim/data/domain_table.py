@@ -310,7 +310,11 @@ def _rows_by_kind(kinds: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
 
 def own_downtime(downtime: object) -> float:
     """The down time of a domain, NaN if it has none of its own."""
-    return float("nan") if downtime is None else checks.number("downtime of domains", downtime, low=0.0, unit="s")
+    return (
+        float("nan")
+        if downtime is None
+        else checks.duration("downtime of domains", downtime, low=0.0, unit="s", endless=True)
+    )
 
 
 def is_down(effect: object) -> bool:

@@ -1,6 +1,9 @@
 """Kinds of events by number, in the order in which an instant handles them, and what can have become of a job."""
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class EventKind(IntEnum):
@@ -22,24 +25,27 @@ class EventKind(IntEnum):
     MOVE = 7
 
 
-class JobState(IntEnum):
+class JobState(StrEnum):
     """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last three.
+
+    Each is its word.  Words have no order: `Result.ended` says which jobs have ended.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], estimate=[10, 4])
-    >>> [fs.JobState(state).name for state in fs.simulate(log, fs.Cluster(2), overrun="kill").jobs["state"]]
-    ['ENDED', 'TIMED_OUT']
+    >>> state = fs.simulate(log, fs.Cluster(2), overrun="kill").jobs["state"]
+    >>> state.tolist(), (state == fs.JobState.TIMED_OUT).tolist()
+    (['ended', 'timed out'], [False, True])
     """
 
-    FUTURE = 0
-    WAITING = 1
-    RUNNING = 2
-    HELD = 3
-    ENDED = 4
-    TIMED_OUT = 5
-    KILLED = 6
+    FUTURE = "future"
+    WAITING = "waiting"
+    RUNNING = "running"
+    HELD = "held"
+    ENDED = "ended"
+    TIMED_OUT = "timed out"
+    KILLED = "killed"
 
 
 class WorkflowEventKind(IntEnum):
@@ -56,7 +62,11 @@ class WorkflowEventKind(IntEnum):
 
 #: Name of each `EventKind`.
 EVENT_KINDS = tuple(kind.name.lower() for kind in EventKind)
-#: Name of each `JobState`.
-JOB_STATES = tuple(state.name.lower().replace("_", " ") for state in JobState)
+#: Words of each `JobState`, by the number that engines and saved results have for it.
+JOB_STATES: NDArray[np.str_] = np.array([state.value for state in JobState])
+#: Numbers of the states of jobs that have ended are this or more.
+FIRST_ENDED = list(JobState).index(JobState.ENDED)
+#: Number of the state of jobs that were cut at their limit.
+NUMBER_TIMED_OUT = list(JobState).index(JobState.TIMED_OUT)
 #: Name of each `WorkflowEventKind`.
 WORKFLOW_EVENT_KINDS = tuple(kind.name.lower().replace("_", "-") for kind in WorkflowEventKind)

@@ -134,6 +134,8 @@ class FailureTable(Table):
         slow: Iterable[SlowOutage] | None = None,
     ) -> Self:
         """A trace of rows that are already valid and sorted; the rest is taken from this one."""
+        if span is not None and span > checks.LATEST:
+            raise InputError(f"span: {span:.15g} s {checks.beyond_the_clock(span)}")
         kept = {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS}
         return object.__new__(type(self))._fill(
             columns=kept,
@@ -178,7 +180,7 @@ class FailureTable(Table):
 
     @property
     def downtime(self) -> NDArray[np.float64]:
-        """How long the node is down, in seconds; 0 if it comes back at once."""
+        """How long the node is down, in seconds; 0 if it comes back at once, infinite if never."""
         return self._columns["downtime"]
 
     @property
@@ -272,7 +274,7 @@ def _checked_span(span: checks.Duration | None, time: NDArray[np.float64]) -> fl
     last = float(time[-1]) if len(time) else 0.0
     if span is None:
         return last
-    value = checks.number("span", span, low=0.0, unit="s") + 0.0
+    value = checks.duration("span", span, low=0.0, unit="s") + 0.0
     if value < last:
         raise InputError(f"span: {value!r} s ends before the last failure at {last!r} s; expected at least that")
     return value

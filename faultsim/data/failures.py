@@ -43,7 +43,7 @@ class FailureTrace(GroupedFailures):
         Number of the node, from 0; on a torus ``(x * Y + y) * Z + z``.
     downtime : float or array_like of float, shape (n,)
         How long the node is down, in seconds. With 0 it comes back at once: a transient failure, which kills the job on
-        the node.
+        the node.  With infinity it does not return.
     coin : array_like of float, shape (n,), optional
         A uniform number in [0, 1) for each failure, which predictors compare with their probability, so that a better
         predictor sees everything that a worse one does. It stays with its failure through every method. By default,
@@ -68,9 +68,9 @@ class FailureTrace(GroupedFailures):
     Raises
     ------
     InputError
-        Columns of different lengths; NaN, infinite or negative times or down times; a node that is negative or not
-        whole, or that `of` does not have; a coin outside [0, 1); a span before the last failure.  The message names
-        column, row (from 0) and value.
+        Columns of different lengths; NaN or negative times or down times; times or finite down times beyond the end of
+        the clock (model.md#time); a node that is negative or not whole, or that `of` does not have; a coin outside
+        [0, 1); a span before the last failure.  The message names column, row (from 0) and value.
 
     Notes
     -----
@@ -137,7 +137,7 @@ class FailureTrace(GroupedFailures):
         >>> trace.window(100, 3500, under_way=True).downtime
         array([ 80., 120., 120.])
         """
-        begin = checks.number("t0 of window()", t0, low=0.0, unit="s")
+        begin = checks.duration("t0 of window()", t0, low=0.0, unit="s")
         end = checks.number("t1 of window()", t1, above=begin, unit="s", finite=False)
         shift, under_way = checks.flag("shift", shift), checks.flag("under_way", under_way)
         left = self.time + self.downtime - begin
@@ -198,7 +198,7 @@ class FailureTrace(GroupedFailures):
         >>> fs.FailureTrace([60, 600], [0, 1], 120, span=1000).with_span(2000).time
         array([ 120., 1200.])
         """
-        new = checks.number("span of with_span()", span, above=0.0, unit="s")
+        new = checks.duration("span of with_span()", span, above=0.0, unit="s")
         if new == self._span:
             return self
         if self._span == 0:

@@ -1,5 +1,6 @@
 """What an outage is that takes nothing away but makes jobs slower."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -139,8 +140,12 @@ def slow_outage(text: str) -> SlowOutage:
 def checked_outage(found: SlowOutage) -> SlowOutage:
     """The same, unless its numbers cannot be."""
     times = np.array([found.time, found.duration])
-    if not np.isfinite(times).all() or (times < 0).any() or found.nodes < 1 or not found.domain.isprintable():
-        raise InputError(f"slowdown: expected times in seconds, at least 0, and nodes, got {found.as_text()!r:.80}")
+    beyond = times[np.isfinite(times)] > checks.LATEST
+    wrong = not math.isfinite(found.time) or math.isnan(found.duration) or beyond.any() or (times < 0).any()
+    if wrong or found.nodes < 1 or not found.domain.isprintable():
+        raise InputError(
+            f"slowdown: expected times in seconds, 0 to {checks.LATEST}, and nodes, got {found.as_text()!r:.80}"
+        )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from faultsim.data.notebook import table_html
 
@@ -20,6 +20,8 @@ class SummaryTable(Mapping[str, float]):
         What they describe: the first line of output.
     dropped : mapping of str to int, optional
         Reasons and counts, printed below the row ``n_dropped``.
+    notes : sequence of str
+        What should be known before the numbers are believed, printed below the table.
 
     Examples
     --------
@@ -30,7 +32,7 @@ class SummaryTable(Mapping[str, float]):
     span                            60 s       time between them
     """
 
-    __slots__ = ("_dropped", "_name", "_rows", "_values")
+    __slots__ = ("_dropped", "_name", "_notes", "_rows", "_values")
 
     def __init__(
         self,
@@ -38,11 +40,13 @@ class SummaryTable(Mapping[str, float]):
         values: dict[str, float],
         name: str = "",
         dropped: Mapping[str, int] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self._rows = rows
         self._values = values
         self._name = name
         self._dropped = dict(dropped or {})
+        self._notes = tuple(notes)
 
     def __getitem__(self, key: str) -> float:
         return self._values[key]
@@ -60,6 +64,7 @@ class SummaryTable(Mapping[str, float]):
         """The same for notebooks."""
         rows = [(key, value, *self._rows[key]) for key, value in self._values.items()]
         notes = [f"{count:,} left out: {reason}" for reason, count in self._dropped.items()]
+        notes += [f"note: {text}" for text in self._notes]
         return table_html(self._name or "summary", ("", "value", "unit", "meaning"), rows, notes)
 
     def __str__(self) -> str:
@@ -69,7 +74,7 @@ class SummaryTable(Mapping[str, float]):
             lines.append(f"{key:<20} {_show(value):>13} {unit:<7} {meaning}")
             if key == "n_dropped":
                 lines += [f"{'':<20} {count:>13} {'':<7}   {reason}" for reason, count in self._dropped.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"note: {text}" for text in self._notes)])
 
 
 def _show(value: float) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.estimates import doubtful_estimates
 from faultsim.data.summary_table import SummaryTable
 
 # key -> (unit, meaning); the order is the order in which a summary prints.
@@ -42,7 +43,8 @@ class Summary(SummaryTable):
     """Statistics of a job log: a read-only mapping from name to number, readable when printed.
 
     Krevat's Table 1 is `size_mean`, `size_sd`, `bin_work_mean` and `bin_work_sd`: "workload" there is the work of all
-    jobs of one size, averaged over the sizes 1..nodes.  Standard deviations divide by n - 1.
+    jobs of one size, averaged over the sizes 1..nodes.  Standard deviations divide by n - 1.  A note follows the table
+    if two fifths or more of the jobs that have an estimate run past it.
 
     Examples
     --------
@@ -60,8 +62,14 @@ class Summary(SummaryTable):
 
     __slots__ = ()
 
-    def __init__(self, values: dict[str, float], name: str = "", dropped: Mapping[str, int] | None = None) -> None:
-        super().__init__(ROWS, values, name, dropped)
+    def __init__(
+        self,
+        values: dict[str, float],
+        name: str = "",
+        dropped: Mapping[str, int] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(ROWS, values, name, dropped, notes)
 
 
 def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
@@ -138,4 +146,5 @@ def summarize(
             "bin_work_mean": float(bins.mean()),
             "bin_work_sd": _sd(bins),
         }
-    return Summary(values, name, dropped)
+    doubt = doubtful_estimates(runtime, estimate)
+    return Summary(values, name, dropped, () if doubt is None else (doubt,))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: Blue is work, warm colors are the cost of failures and checkpoints, gray is idle; grays are those of the theme.
 ACCOUNT_COLOURS = {
     "useful": "#0072B2",
+    "cut_at_limit": "#3A2D7F",
     "lost": "#C5221F",
     "checkpoint": "#E69F00",
     "restart": "#D55E00",

@@ -205,7 +205,9 @@ def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: 
     down = trace.downtime > 0
     if down.any():
         left = (trace.time[down] - first) / seconds
-        ax.barh(trace.node[down], trace.downtime[down] / seconds, _HEIGHT, left, color=current().down, zorder=1)
+        last = max(float(result.jobs["finish"].max(initial=first)), float(trace.time[down].max()))
+        lasting = np.where(np.isinf(trace.downtime[down]), last - trace.time[down], trace.downtime[down])
+        ax.barh(trace.node[down], lasting / seconds, _HEIGHT, left, color=current().down, zorder=1)
     killed = set(events["time"][events["kind"] == WorkflowEventKind.KILL].tolist())
     failed = events["kind"] == WorkflowEventKind.FAILURE
     kills = np.array([time in killed for time in events["time"].tolist()], dtype=bool)

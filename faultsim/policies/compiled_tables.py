@@ -18,7 +18,7 @@ _FAULTS = (
     "job {row} is not waiting: it was started in this pass",
     "job {row} cannot start: it needs {need} nodes and {free} are free",
     "job {row} cannot be backfilled ahead of itself",
-    "wake({number:g}): the time must be later than now, and finite",
+    f"wake({{number:g}}): the time must be later than now, and at most {checks.LATEST} s",
     "schedule gave up and returned {number:g}",
     "job {row} cannot start: no box of {need} nodes or more is free",
 )

@@ -266,7 +266,9 @@ class PredictionTrace(_Columns):
         mistakes = count * (1.0 - a) / (a * share + 1.0 - share)
         false, missed = round(share * mistakes), round((1.0 - share) * mistakes)
         seen = np.sort(rng.permutation(count)[missed:])
-        hits = trace.time[seen] + rng.random(len(seen)) * trace.downtime[seen]
+        rest = np.maximum(trace.span - trace.time[seen], 0.0)  # of an outage that does not end
+        lasting = np.where(np.isinf(trace.downtime[seen]), rest, trace.downtime[seen])
+        hits = trace.time[seen] + rng.random(len(seen)) * lasting
         if nodes is not None and isinstance(trace, FailureTrace):
             trace.check_against(checks.whole("nodes", nodes, low=1), "at_accuracy")
         if nodes is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.further import further_columns
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
@@ -62,6 +63,10 @@ def workload(
     ------
     InputError
         If no job is left, or a value is not valid.
+
+    Warns
+    -----
+    The logger "faultsim" of estimates that most jobs run past.
     """
     submit, rows = columns["submit"], len(columns["submit"])
     every = {
@@ -97,7 +102,7 @@ def workload(
     # Seconds since 1970 have microseconds but no more.
     chosen["submit"] = np.round(chosen["submit"] - zero, 6) if zero else chosen["submit"]
     try:
-        return Workload(
+        log = Workload(
             **chosen,
             columns=further_columns({key: values[order] for key, values in further.items()}, len(order)),
             dropped=counts,
@@ -106,6 +111,8 @@ def workload(
         )
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
+    warn_of_estimates(where, log.runtime, log.estimate)
+    return log
 
 
 def _zero(submit: NDArray[np.float64], dates: bool, begin: Moment | None) -> float:

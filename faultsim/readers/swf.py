@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from faultsim._core.number_lines import parse_block
 from faultsim.checks import parsed
+from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
@@ -119,7 +120,7 @@ def read_swf(
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
     try:
-        return Workload(
+        log = Workload(
             **{key: cleaned.pop(key) for key in tuple(cleaned) if key not in FURTHER},
             columns={key: cleaned[key].astype(np.int64 if key in _WHOLE else np.float64) for key in cleaned},
             dropped=dropped,
@@ -128,6 +129,8 @@ def read_swf(
         )
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from error
+    warn_of_estimates(lines.name, log.runtime, log.estimate)
+    return log
 
 
 def _refuse_other_formats(block: bytes, name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime
 from faultsim.reference.changes import Changes, changes_since
@@ -291,8 +292,10 @@ class Decision:
     def wake(self, at: float) -> None:
         """Ask for a pass."""
         self._check()
-        if not (at > self.now and at < math.inf):
-            self._refuse(f"wake({at:g}): the time must be later than now ({self.now:g} s), and finite")
+        if not self.now < at <= checks.LATEST:
+            self._refuse(
+                f"wake({at:g}): the time must be later than now ({self.now:g} s), and at most {checks.LATEST} s"
+            )
         self._state.wakes.append(at)
 
     def finish(self) -> None:

@@ -204,6 +204,13 @@ class Run:
 
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
+        state = self.state
+        gone = sum(up == math.inf for up in state.up.values())
+        if gone and not state.world.live:
+            return (
+                f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, none runs, and nothing else will "
+                f"happen after {state.now:g} s; {gone} of {state.nodes} nodes do not return"
+            )
         if self.state.world.live and self.state.running:
             return f"{len(self.state.running)} jobs run without an end: nothing else will happen"
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
@@ -255,7 +262,7 @@ def make_jobs(
 ) -> list[Job]:
     """The jobs, by (submit, index).
 
-    model.md#overrun: "or it is killed at the estimate and counts as done with that run time".
+    model.md#overrun: "it ends at the estimate and counts as done with that run time".
     """
     columns = (np.asarray(column, dtype=np.float64).tolist() for column in (submit, runtime, estimate))
     jobs = []

@@ -67,7 +67,8 @@ def goodput(
     busy = fsum(jobs[job]["size"] * (until - since) for job, since, until, _ in stays)
     hold = fsum(job["size"] * job["failure_wait"] for job in jobs) if holds else 0.0
     found = {
-        "productive": fsum(job["size"] * job["runtime"] for job in jobs),
+        "productive": fsum(job["size"] * job["runtime"] for job in jobs if job["state"] != "timed out"),
+        "cut_at_limit": fsum(job["size"] * job["runtime"] for job in jobs if job["state"] == "timed out"),
         "rolled_back": fsum(job["lost_work"] for job in jobs),
         "checkpointing": fsum(job["size"] * job["checkpoint_time"] for job in jobs),
         "slowed": fsum(job["size"] * job["slowed_time"] for job in jobs),

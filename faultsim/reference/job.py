@@ -110,7 +110,7 @@ class Job:
 
     @property
     def timed_out(self) -> bool:
-        """Whether its limit ends it: it "is killed at the estimate" (model.md#overrun)."""
+        """Whether its limit ends it: "it ends at the estimate" (model.md#overrun)."""
         return self.done is None and self.wanted > self.runtime == self.estimate
 
     @property

@@ -13,9 +13,16 @@ def advance(state: State, now: float) -> None:
 
 
 def ledger(state: State, jobs: list[Job]) -> dict[str, float]:
-    """All accounts at the end of a run, or as of now, in node-seconds."""
+    """All accounts at the end of a run, or as of now, in node-seconds.
+
+    "All work of such a job, also what was safe before an earlier kill, is in the account "cut at limit"", and "A job
+    that an act kills before its limit is not cut" (model.md#overrun).
+    """
+    done = set(state.done)
+    cut = {job for job in jobs if job in done and job.timed_out and not job.killed}
     return {
-        "useful": fsum(job.size * job.useful for job in jobs),
+        "useful": fsum(job.size * job.useful for job in jobs if job not in cut),
+        "cut_at_limit": fsum(job.size * job.useful for job in cut),
         "lost": fsum(job.size * job.lost for job in jobs),
         "checkpoint": fsum(job.size * job.checkpoint for job in jobs),
         "restart": fsum(job.size * job.restart for job in jobs),

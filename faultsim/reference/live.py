@@ -4,6 +4,7 @@ import math
 import operator
 from typing import Any, NoReturn
 
+from faultsim import checks
 from faultsim.errors import DecisionError
 from faultsim.reference.engine import Run, make_jobs
 from faultsim.reference.faults.failures import end_holds, fail_now, foresee_hold, repair
@@ -80,6 +81,8 @@ class Live(Run):
         wanted = job.wanted + seconds
         if not wanted >= 0.0:
             refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {job.wanted:g} s")
+        if checks.LATEST < wanted < math.inf:
+            refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {checks.LATEST} s")
         runtime = min(wanted, job.estimate) if state.settings["overrun"] == "kill" else wanted
         if job in state.running and not job.held and runtime != job.runtime:
             finish = job.t0 + duration(job, max(0.0, runtime - job.after))

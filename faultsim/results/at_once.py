@@ -11,14 +11,15 @@ import numpy as np
 
 from faultsim._core.job_terms import job_terms
 from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.metrics import cut_share
 
 #: Rows of terms: slowdowns, which jobs of run time 0 do not have; requested node-seconds; first of those of failures.
 _SLOWDOWN, _WORK, _FAILURES = 3, 4, 5
 _OCCUPIED = tuple(name for name in LEDGER_ACCOUNTS if name not in ("idle_no_demand", "idle_demand", "down"))
-#: Metrics that are 0 without failures, or without checkpoints.
+#: Metrics that are 0 without failures, checkpoints or limits.
 _ZERO = dict.fromkeys(
     ("failures", "failures_hit", "service_unit_loss", "failed_jobs", "job_failure_rate", "failure_slowdown",
-     "work_loss_ratio", "checkpoint_overhead_ratio"),
+     "work_loss_ratio", "checkpoint_overhead_ratio", "cut_jobs", "cut_work_ratio"),
     0.0,
 )  # fmt: skip
 
@@ -31,7 +32,8 @@ def metrics_at_once(
     Parameters
     ----------
     output : mapping
-        What an engine gives of a run that is over, with the columns submit and size.
+        What an engine gives of a run that is over, with the columns submit and size; where ``overrun="kill"``, with
+        the column cut of booleans: which jobs were cut at their limit.
     nodes : int
         Of the machine.
     begin, end : int
@@ -84,6 +86,11 @@ def metrics_at_once(
         made["failure_slowdown"], made["work_loss_ratio"] = sums[_FAILURES] / n, sums[_FAILURES + 1] / n
     if checkpoints:
         made["checkpoint_overhead_ratio"] = sums[-1] / n
+    if "cut" in output:
+        counted = slice(begin, end)
+        cut = output["cut"][counted]
+        made["cut_jobs"] = int(np.count_nonzero(cut))
+        made["cut_work_ratio"] = cut_share(output["size"][counted], output["runtime"][counted], cut)
     return made
 
 

@@ -3,14 +3,17 @@
 Nothing here is computed before somebody asks, so that a short run does not pay for it.
 """
 
+import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.event_kinds import JOB_STATES
+from faultsim.data.estimates import doubtful_estimates
+from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import MOST_LOAD, Workload
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -21,6 +24,8 @@ LEAST_JOBS = 100
 FEW = 0.1
 #: Share of the failures of a trace from which on it matters that they come before the run.
 MANY_BEFORE = 0.01
+#: Share of the jobs, or of the work, from which on it matters that jobs are cut at their limit.
+MANY_CUT = 0.05
 #: Share of the time of jobs above which checkpoints can hardly be meant.
 MOST_SAVING = 0.5
 TOO_LONG = "of the time for which jobs hold nodes: check the units of their cost and interval"
@@ -45,6 +50,8 @@ class Doubtful(Protocol):
     def jobs(self) -> Mapping[str, NDArray[Any]]: ...
     @property
     def ledger(self) -> Mapping[str, float]: ...
+    @property
+    def metrics(self) -> Mapping[str, float]: ...
     @property
     def span(self) -> tuple[float, float]: ...
     @property
@@ -74,8 +81,11 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         missing = int((columns["estimate"] < 0).sum())
         if missing:
             said.append(f"{missing:,} of {len(result):,} jobs have no requested time; their run time is used instead")
+        doubt = doubtful_estimates(columns["runtime"], columns["estimate"])
+        said += [] if doubt is None else [doubt]
     said += result.settings.get("without_effect", ())
     said += _of_oracles(result.settings)
+    said += of_limits(result)
     said += _of_ids(columns["id"])
     said += _of_load(columns, result.machine.nodes)
     if result.failures is not None:
@@ -87,8 +97,8 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
 
 def _how_far(result: Doubtful) -> str:
     """What has become of the jobs of a run that is not over."""
-    counts = np.bincount(result.jobs["state"], minlength=len(JOB_STATES)).tolist()
-    states = ", ".join(f"{n:,} {name}" for name, n in zip(JOB_STATES, counts, strict=True) if n)
+    found = Counter(result.jobs["state"].tolist())
+    states = ", ".join(f"{found[state]:,} {state}" for state in JobState if found[state])
     return (
         f"the run is not over: at {result.span[1]:g} s, of {len(result):,} jobs {states}; "
         "metrics of jobs count those that have ended"
@@ -107,6 +117,28 @@ def _of_oracles(settings: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{' and '.join(oracles)} {readers} true run times (oracle_runtimes): an upper bound, which no scheduler "
             f"can reach"
+        )
+
+
+def of_limits(result: Doubtful) -> Iterator[str]:
+    """Whether limits cut so much that other numbers are about something else.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], estimate=[10, 4])
+    >>> list(of_limits(fs.simulate(log, fs.Cluster(2), overrun="kill")))  # doctest: +ELLIPSIS
+    ['1 of 2 jobs (50.0 %), with 28.6 % of the work, were cut at their limit: ...']
+    """
+    if result.settings["overrun"] != "kill":
+        return
+    cut, jobs, share = result.metrics["cut_jobs"], result.metrics["n_jobs"], result.metrics["cut_work_ratio"]
+    if cut and (cut >= MANY_CUT * jobs or share >= MANY_CUT):
+        work = "" if math.isnan(share) else f", with {100 * share:.1f} % of the work,"
+        yield (
+            f"{cut:,} of {jobs:,} jobs ({100 * cut / jobs:.1f} %){work} were cut at their limit: that work is not "
+            'counted as useful, and run times and slowdowns are of jobs that did not end; overrun="extend" lets '
+            "them end"
         )
 
 

@@ -11,7 +11,7 @@ from faultsim.results.printed_table import PrintedTable, suited
 
 #: Account of the ledger -> which of the powers of `Power` its node-seconds take.
 POWER_OF = {
-    **dict.fromkeys(("useful", "lost", "checkpoint", "restart", "migration", "slowed"), "busy"),
+    **dict.fromkeys(("useful", "cut_at_limit", "lost", "checkpoint", "restart", "migration", "slowed"), "busy"),
     **dict.fromkeys(("start_delay", "growth", "held_for_repair", "idle_no_demand", "idle_demand"), "idle"),
     "down": "down",
 }

@@ -25,7 +25,7 @@ def exposed_time(result: Measured) -> NDArray[np.float64]:
     array([18.,  7.])
     """
     jobs, delay = result.jobs, float(result.settings["start_delay"])
-    ended = jobs["state"] >= JobState.ENDED
+    ended = np.isin(jobs["state"], (JobState.ENDED, JobState.TIMED_OUT, JobState.KILLED))
     if delay:
         started = jobs["runtime"] + jobs["lost_work"] / jobs["size"] + jobs["checkpoint_time"] + jobs["restart_time"]
         started += jobs["slowed_time"]

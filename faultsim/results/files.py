@@ -25,10 +25,12 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
         "submit": jobs["submit"],
         "wait": np.nan_to_num(jobs["wait"], nan=-1.0),
         "runtime": np.nan_to_num(jobs["runtime"], nan=-1.0),
-        "allocated": np.where(state < JobState.RUNNING, -1, jobs["allocated"]),
+        "allocated": np.where(np.isin(state, (JobState.FUTURE, JobState.WAITING)), -1, jobs["allocated"]),
         "requested": jobs["size"],
         "requested_time": record.columns["estimate"],
-        "status": np.select([state < JobState.ENDED, state > JobState.ENDED], [-1, 5], 1),
+        "status": np.select(
+            [state == JobState.ENDED, np.isin(state, (JobState.TIMED_OUT, JobState.KILLED))], [1, 5], -1
+        ),
         "user": record.columns["user"],
     }
     more = [name for name in further_names(record.columns) if name in FIELDS and name not in fields]
@@ -100,20 +102,20 @@ def write_jobs_csv(
 
 
 #: Batsim's states, by `JobState`.
-_BATSIM_STATES = (
-    "NOT_SUBMITTED",
-    "SUBMITTED",
-    "RUNNING",
-    "RUNNING",
-    "COMPLETED_SUCCESSFULLY",
-    "COMPLETED_WALLTIME_REACHED",
-    "COMPLETED_KILLED",
-)
+_BATSIM_STATES: dict[str, str] = {
+    JobState.FUTURE: "NOT_SUBMITTED",
+    JobState.WAITING: "SUBMITTED",
+    JobState.RUNNING: "RUNNING",
+    JobState.HELD: "RUNNING",
+    JobState.ENDED: "COMPLETED_SUCCESSFULLY",
+    JobState.TIMED_OUT: "COMPLETED_WALLTIME_REACHED",
+    JobState.KILLED: "COMPLETED_KILLED",
+}
 
 
-def _known(times: NDArray[Any], state: NDArray[np.int8]) -> list[Any]:
+def _known(times: NDArray[Any], state: NDArray[np.str_]) -> list[Any]:
     """Times, empty where a job that has not ended has none yet."""
-    unknown = np.isnan(times) & (state < JobState.ENDED)
+    unknown = np.isnan(times) & ~np.isin(state, (JobState.ENDED, JobState.TIMED_OUT, JobState.KILLED))
     return ["" if empty else time for time, empty in zip(times.tolist(), unknown.tolist(), strict=True)]
 
 

@@ -50,8 +50,14 @@ def _share(result: Measured, group: str) -> float:
 
 @_metric("useful / (N T)", "fraction", _G)
 def goodput(result: Measured) -> float:
-    """Share of the node-seconds in which jobs did work that was not rolled back; NaN if T is 0."""
+    """Share of the node-seconds with work that was kept, of jobs that were not cut at their limit; NaN if T is 0."""
     return _share(result, "productive")
+
+
+@_quiet("cut at limit / (N T)", "fraction", _G)
+def share_cut_at_limit(result: Measured) -> float:
+    """Share of the node-seconds with the work of jobs that were cut at their limit; NaN if T is 0."""
+    return _share(result, "cut_at_limit")
 
 
 @_quiet("lost / (N T)", "fraction", _G)

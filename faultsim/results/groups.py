@@ -15,6 +15,7 @@ from faultsim.results.part import Part
 
 #: Metrics that jobs have, whose rows are the jobs of a group.
 OF_JOBS = tuple(name for name, row in METRICS.items() if row.per_job and not row.recorded)
+_OF_LIMITS = tuple(name for name, row in METRICS.items() if row.zero_without == "limits")
 _OF_FAILURES = tuple(name for name, row in METRICS.items() if row.zero_without or row.goodput)
 _USUAL = tuple(name for name in OF_JOBS if name not in _OF_FAILURES and not name.startswith("worst"))
 
@@ -35,6 +36,8 @@ def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, met
     if metrics is None:
         # What must be 0 is left out.
         wanted = _USUAL if not result.counters["failures"] else tuple(n for n in OF_JOBS if not n.startswith("worst"))
+        wanted = tuple(name for name in wanted if name not in _OF_LIMITS)
+        wanted += _OF_LIMITS if result.settings["overrun"] == "kill" else ()
     else:
         wanted = tuple(checks.choice("metric of jobs", metric, OF_JOBS) for metric in metrics)
     ended = np.flatnonzero(among)

@@ -86,6 +86,9 @@ def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = (
     circle.  An axis on which all methods have 0, such as the three for failures if no job failed, has radius 0 and adds
     no area. If both areas are 0, so is the gain; if only the baseline's is 0, the gain is minus infinity.
 
+    No axis shows jobs that are cut at their limit: with ``overrun="kill"`` they count like others, and end early.
+    Compare `METRICS` cut_jobs and cut_work_ratio beside the graph.
+
     Raises
     ------
     OptionError

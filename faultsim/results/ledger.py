@@ -1,8 +1,11 @@
-"""The accounts of the capacity ledger, and their groups."""
+"""The accounts of the capacity ledger, their groups, and what rounding may leave in them."""
+
+from collections.abc import Mapping
 
 #: Accounts of the capacity ledger in the order in which they are shown (model.md#ledger).
 LEDGER_ACCOUNTS = (
     "useful",
+    "cut_at_limit",
     "lost",
     "checkpoint",
     "restart",
@@ -19,6 +22,7 @@ LEDGER_ACCOUNTS = (
 #: Groups of these accounts, each in one (model.md#goodput).
 GOODPUT_ACCOUNTS: dict[str, tuple[str, ...]] = {
     "productive": ("useful",),
+    "cut_at_limit": ("cut_at_limit",),
     "rolled_back": ("lost",),
     "checkpointing": ("checkpoint",),
     "restarting": ("restart", "migration", "start_delay"),
@@ -28,3 +32,27 @@ GOODPUT_ACCOUNTS: dict[str, tuple[str, ...]] = {
     "idle_despite_demand": ("idle_demand",),
     "idle_without_demand": ("idle_no_demand",),
 }
+
+
+def without_negative(ledger: Mapping[str, float]) -> Mapping[str, float]:
+    """The same accounts with the same sum, none of them below 0.
+
+    Times on nodes are differences of clock times, costs and pauses are booked as given: at a late time the two differ
+    by the last bits of the clock, and an account that should be 0 may be less.  It becomes 0, and the largest account
+    gives what it lacked.
+
+    Examples
+    --------
+    >>> without_negative({"useful": -0.25, "checkpoint": 3.0, "down": 1.0})
+    {'useful': 0.0, 'checkpoint': 2.75, 'down': 1.0}
+    """
+    if min(ledger.values()) >= 0.0:
+        return ledger
+    made = dict(ledger)
+    lacking = -sum(amount for amount in made.values() if amount < 0.0)
+    made = {name: max(amount, 0.0) for name, amount in made.items()}
+    for name in sorted(made, key=made.__getitem__, reverse=True):
+        given = min(lacking, made[name])
+        made[name] -= given
+        lacking -= given
+    return made

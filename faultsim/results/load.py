@@ -1,9 +1,11 @@
 """`load_result`: reads a saved result exactly."""
 
+import math
 import os
 from typing import Any
 
 from faultsim.data.columns import WORKLOAD
+from faultsim.data.event_kinds import JobState
 from faultsim.machines import Torus
 from faultsim.results.provenance import Record
 from faultsim.results.result import FROM_ENGINE, Result
@@ -80,4 +82,15 @@ def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = Fal
     if not is_revision(revision):
         raise file.bad(f"its model revision is {revision!r:.40}")
     check_revision(file.name, revision, "simulate again", allow_older_results=allow_older_results)
+    if file.before_limits:
+        _book_limits(output["ledger"], result)
     return result
+
+
+def _book_limits(ledger: dict[str, float], result: Result) -> None:
+    """Give the work of jobs that were cut at their limit its account, which earlier versions did not have."""
+    jobs = result.jobs
+    cut = jobs["state"] == JobState.TIMED_OUT
+    if cut.any():
+        ledger["cut_at_limit"] = min(math.fsum((jobs["size"] * jobs["runtime"])[cut]), ledger["useful"])
+        ledger["useful"] -= ledger["cut_at_limit"]

@@ -49,7 +49,7 @@ class Metric:
     quiet: bool = False
     #: Whether it is a sum or a mean over jobs, of which a sweep may exclude the first and the last.
     per_job: bool = False
-    #: What it is 0 without: "failures" or "checkpoints".
+    #: What it is 0 without: "failures", "checkpoints" or "limits".
     zero_without: str = ""
     #: Whether only a run that is over has it.
     whole: bool = False

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.data.event_kinds import JobState
 from faultsim.errors import OptionError
 from faultsim.results.goodput_metrics import GOODPUT_METRICS
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -22,6 +23,7 @@ Denominator: TypeAlias = Literal["max", "min"]
 _K = "[krevat2002] section 3.2"
 _Z = "[zhang2004] section 3.3"
 _F = "[li2009] section 5.3"
+_L = "model.md#overrun"
 _KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 
 #: Every metric by name, in the order in which ``print(result)`` shows them.
@@ -30,6 +32,7 @@ METRICS: dict[str, Metric] = {}
 _metric = partial(adding_to, METRICS)
 _quiet = partial(_metric, quiet=True)
 _of_failures = partial(_quiet, zero_without="failures")
+_of_limits = partial(_quiet, zero_without="limits")
 _spread = partial(_metric, per_job=True, spread=True)
 
 
@@ -182,6 +185,51 @@ def ledger_error(result: Measured) -> float:
     """
     total, booked = node_seconds(result), math.fsum(result.ledger.values())
     return abs(booked - total) / total if total else abs(booked)
+
+
+# -- limits: zero unless overrun="kill"
+
+
+def cut_jobs_of(result: Measured) -> NDArray[np.bool_]:
+    """Which jobs were cut at their limit.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], estimate=[10, 4])
+    >>> cut_jobs_of(fs.simulate(log, fs.Cluster(2), overrun="kill"))
+    array([False,  True])
+    """
+    if result.settings["overrun"] != "kill":
+        return np.zeros(len(result), np.bool_)
+    cut: NDArray[np.bool_] = result.jobs["state"] == JobState.TIMED_OUT
+    return cut
+
+
+@_of_limits("number of jobs with state = timed out", "jobs", _L, per_job=True)
+def cut_jobs(result: Measured) -> int:
+    """Number of jobs that ``overrun="kill"`` cut at their limit."""
+    return int(np.count_nonzero(cut_jobs_of(result)))
+
+
+@_of_limits("sum(size * runtime) of the jobs cut / sum(size * runtime)", "fraction", _L, per_job=True)
+def cut_work_ratio(result: Measured) -> float:
+    """Share of the work done that is of jobs which were cut at their limit; NaN if some were and no work was done."""
+    return cut_share(result.jobs["size"], result.jobs["runtime"], cut_jobs_of(result))
+
+
+def cut_share(size: NDArray[Any], runtime: NDArray[Any], cut: NDArray[np.bool_]) -> float:
+    """Share of the work of jobs that is of those which are marked; 0 if none is.
+
+    Examples
+    --------
+    >>> cut_share(np.array([1, 1]), np.array([30.0, 10.0]), np.array([False, True]))
+    0.25
+    """
+    if not cut.any():
+        return 0.0
+    work = size * runtime
+    return _ratio(float(np.add.reduce(work[cut])), float(np.add.reduce(work)))
 
 
 # -- failures: zero if nothing failed

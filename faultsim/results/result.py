@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS
-from faultsim.data.event_kinds import JobState
+from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.notebook import table_html
@@ -60,10 +60,15 @@ class JobColumns(ColumnTable):
     (2, 9.0)
     """
 
-    __slots__ = ("_log", "_made")
+    __slots__ = ("_log", "_made", "_numbers")
 
-    def __init__(self, made: dict[str, NDArray[Any]], log: Mapping[str, NDArray[Any]]) -> None:
-        self._made, self._log = made, log
+    def __init__(
+        self,
+        made: dict[str, NDArray[Any]],
+        log: Mapping[str, NDArray[Any]],
+        states: NDArray[np.int8] | None = None,
+    ) -> None:
+        self._made, self._log, self._numbers = made, log, states
 
     @overload
     def __getitem__(self, key: str, /) -> NDArray[Any]: ...
@@ -101,10 +106,12 @@ def _bounded_slowdown(jobs: JobColumns) -> NDArray[np.float64]:
     return slowdown
 
 
-def _state(jobs: JobColumns) -> NDArray[np.int8]:
-    """Of a run that is over: who ran for less than the log says was ended at its estimate."""
-    timed_out = jobs["runtime"] < jobs._log["runtime"]
-    return np.where(timed_out, JobState.TIMED_OUT, JobState.ENDED).astype(np.int8)
+def _state(jobs: JobColumns) -> NDArray[np.str_]:
+    numbers: NDArray[Any] | None = jobs._numbers
+    if numbers is None:  # of a run that is over: a job that ran for less than the log says was cut at its limit
+        numbers = np.where(jobs["runtime"] < jobs._log["runtime"], NUMBER_TIMED_OUT, FIRST_ENDED)
+    words: NDArray[np.str_] = JOB_STATES[numbers]
+    return words
 
 
 _DERIVED: dict[str, Callable[[JobColumns], NDArray[Any]]] = {
@@ -191,11 +198,11 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
             made[name] = column
         #: Whether all jobs had ended.
         self.is_over: bool = True
-        if "state" in output:
-            made["state"] = output["state"]
-            made["state"].setflags(write=False)
-            self.is_over = bool((made["state"] >= JobState.ENDED).all())
-        self._jobs = JobColumns(made, record.columns)
+        states = output.get("state")
+        if states is not None:
+            states.setflags(write=False)
+            self.is_over = bool((states >= FIRST_ENDED).all())
+        self._jobs = JobColumns(made, record.columns, states)
         # Not the `Metrics`, which have the result: in a cycle, its columns would wait for the garbage collector.
         self._measured: dict[str, float] = {}
         self._machine: Machine | None = None
@@ -216,8 +223,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     @property
     def ended(self) -> NDArray[np.bool_]:
         """Which jobs have ended, in time, at their limit or killed for good; all of them once the run is over."""
-        ended: NDArray[np.bool_] = self._jobs["state"] >= JobState.ENDED
-        return ended
+        states: NDArray[np.int8] | None = self._output.get("state")
+        return np.ones(len(self), np.bool_) if states is None else states >= FIRST_ENDED
 
     @property
     def metrics(self) -> Metrics:
@@ -383,8 +390,9 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     def warnings(self) -> tuple[str, ...]:
         """What should be known before the numbers are believed, one sentence each; none is usual.
 
-        Jobs that were left out, have no requested time or share their id; a load that is rather a percentage; failures
-        that are not in the run; checkpoints that take more than half of the time; an older model revision.
+        Jobs that were left out, have no requested time or share their id; estimates that most jobs run past; jobs cut
+        at their limit, if these are 5 % or more of the jobs or of the work; a load that is rather a percentage;
+        failures that are not in the run; checkpoints that take more than half of the time; an older model revision.
         """
         if self._warnings is None:
             self._warnings = (*caveat(self.model_revision), *caveats(self))
@@ -398,8 +406,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     def write_swf(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as an SWF file, with waits, allocated and requested processors.
 
-        A job that was killed at its estimate has status 5, all others 1; one that has not ended has -1, and -1 for what
-        is not known yet.  `path` may end in .gz, .xz or .bz2; "-" is standard output.
+        A job that was cut at its limit, or killed for good, has status 5, all others 1; one that has not ended has -1,
+        and -1 for what is not known yet.  `path` may end in .gz, .xz or .bz2; "-" is standard output.
         """
         write_schedule(path, self.jobs, self._record, self._header())
 
@@ -420,7 +428,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         """
         arrays: dict[str, NDArray[Any] | Held] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         if "state" in self._output:
-            arrays["jobs/state"] = self._jobs["state"]
+            arrays["jobs/state"] = self._output["state"]
         arrays |= {f"workload/{name}": column for name, column in self._record.columns.items()}
         for key in ("events_table", "allocations"):
             table = self._output.get(key, {})

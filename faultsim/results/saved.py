@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.columns import ALLOCATIONS, CLUSTER_NODES, EVENTS, FAILURES, JOBS, WORKLOAD, Column
-from faultsim.data.event_kinds import EventKind, JobState
+from faultsim.data.event_kinds import JOB_STATES, EventKind
 from faultsim.errors import InputError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.result import COUNTERS, FROM_ENGINE
@@ -49,9 +49,14 @@ class Saved(SavedFile):
             arrays["events_table/node"] = np.full(len(np.atleast_1d(arrays["events_table/time"])), -1, np.int32)
 
     def _add_later_ones(self) -> None:
-        """An account and a column that layouts do not have until jobs can be slow: then nothing was slow."""
-        if isinstance(self.facts["ledger"], dict) and self.facts["ledger"].keys() == set(LEDGER_ACCOUNTS) - {"slowed"}:
-            self.facts["ledger"]["slowed"] = 0.0
+        """Accounts and a column that earlier versions do not have: nothing was slow, and work of jobs that were cut at
+        their limit was in the account of useful work, from which `load_result` takes it.
+        """
+        ledger = self.facts["ledger"]
+        missing = set(LEDGER_ACCOUNTS) - ledger.keys() if isinstance(ledger, dict) else set()
+        self.before_limits = missing in ({"cut_at_limit"}, {"cut_at_limit", "slowed"})
+        if self.before_limits:
+            ledger |= dict.fromkeys(missing, 0.0)
             rows = len(np.atleast_1d(self.arrays.get("workload/submit", ())))
             self.arrays.setdefault("jobs/slowed_time", np.zeros(rows))
 
@@ -118,9 +123,11 @@ class Saved(SavedFile):
 
     def _check_column(self, key: str, values: NDArray[Any], column: Column | None, rows: int) -> None:
         is_text = key == "workload/id" and values.dtype.kind == "U"
+        if key == "jobs/state":
+            column = _STATE
         self.check_column(key, values, column, rows, is_text=is_text)
         if key == "jobs/state":
-            if not np.isin(values, list(JobState)).all():
+            if not np.isin(values, range(len(JOB_STATES))).all():
                 raise InputError(f"{self.name}: column {key} of this saved result has a number that is no JobState")
         elif key == "events_table/kind":
             self.check_range(key, min(EventKind), max(EventKind))
@@ -156,6 +163,10 @@ class Saved(SavedFile):
         for key, high in bounds.items():
             if key in arrays:
                 self.check_range(key, None, high)
+
+
+#: Files have numbers of states, and tables their words.
+_STATE = Column("state", "i1", "1", None, "Number of a `JobState`.", "model.md#partial", 0.0)
 
 
 def _are_counts(value: object) -> bool:

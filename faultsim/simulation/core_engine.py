@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import BusyError, DecisionError, EngineError
@@ -29,6 +30,7 @@ _FOR_ALL: dict[str, Any] = {
     "hidden_runtime": hidden_runtime,
     "nothing_returned": nothing_returned,
     "seen_job": SeenJobs,
+    "latest": checks.LATEST,
 }
 #: What happens to jobs where nobody said: their failures come from `world` alone.
 REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
+from faultsim.data.event_kinds import NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Pod, Torus
 from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
+from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import most_nodes
@@ -255,15 +257,18 @@ class Execution:
 
         Columns, counts and ledger by name, the nodes of the machine, and the lowered run.
         """
-        output = self.engine.output()
+        output = _settled(self.engine.output())
         output["submit"], output["size"] = self._log.submit, self._log.size
+        if self._lowered["overrun"] == "kill":
+            states = output.get("state")  # some were killed for good; else states follow from run times
+            output["cut"] = output["runtime"] < self._log.runtime if states is None else states == NUMBER_TIMED_OUT
         return output, self._run.machine.nodes, self._lowered
 
     def result(self, *, partial: bool = False) -> Result:
         """The result, once everything has happened, or as of now."""
         log = self.log
         return Result(
-            self.engine.output_so_far() if partial else self.engine.output(),
+            _settled(self.engine.output_so_far() if partial else self.engine.output()),
             Record(
                 settings=self._lowered,
                 columns=log.columns.copy() if self._told is None else dict(self._told),
@@ -309,6 +314,12 @@ def _engine_settings(lowered: dict[str, Any], run: RunOptions) -> dict[str, Any]
     recovery = lowered["recovery"]
     settings["recovery"] = recovery if recovery and (lowered["failures"] or recovers(run)) else None
     return settings
+
+
+def _settled(output: dict[str, Any]) -> dict[str, Any]:
+    """What an engine gives, with no account of the ledger below 0."""
+    output["ledger"] = without_negative(output["ledger"])
+    return output
 
 
 def _reference(*arguments: Any) -> Any:

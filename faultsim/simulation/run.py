@@ -307,7 +307,9 @@ class Run:
         # A kill costs a job at most what it had done, plus the cost of starting again.
         again = runtime + longest + pauses + planned_time + _cost(self.recovery, "restart_cost")
         if self.failures is not None and len(self.failures):
-            seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
+            downtime = self.failures.downtime
+            longest_down = float(np.max(downtime, initial=0.0, where=np.isfinite(downtime)))  # infinite: for good
+            seconds += self.failures.span + len(self.failures) * (again + longest_down)
         if moving is not None:
             kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
             # Each move is of a job that holds a predicted node.
@@ -319,6 +321,8 @@ class Run:
         if between is not None and seconds / between > EXACT:
             raise OptionError(f"ticks every {between:g} s are too many for a run that may last {seconds:g} s")
         if math.isfinite(seconds * self.machine.nodes):
+            if max(seconds, again) > checks.LATEST:
+                self._refuse_beyond_the_clock(moving)
             return
         moves = (
             ""
@@ -333,6 +337,20 @@ class Run:
             f"up to {runtime:g} s, estimates up to {longest:g} s, start_delay {self.start_delay:g} "
             f"s{moves}"
         )
+
+    def _refuse_beyond_the_clock(self, moving: Fars | None) -> None:
+        """Reject delays and costs that are longer than the clock; log and failures are checked when they are made."""
+        lasting = {
+            "start_delay": self.start_delay,
+            "the cost of the migration": _cost(self.migration),
+            "the cost of a checkpoint": _cost(self.checkpointing),
+            "restart_cost": _cost(self.recovery, "restart_cost"),
+            "checkpoint_cost of a move": moving.checkpoint_cost if moving else 0.0,
+            "restart_cost of a move": moving.restart_cost if moving else 0.0,
+        }
+        for what, length in lasting.items():
+            if length > checks.LATEST:
+                raise InputError(f"{what}: {length:g} s {checks.beyond_the_clock(length)}")
 
 
 @lru_cache(REMEMBERED)

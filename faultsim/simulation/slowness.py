@@ -1,5 +1,6 @@
 """The clocks of jobs that outages slow down, as columns that both engines take (model.md#slowness)."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -100,7 +101,9 @@ def speeds(outages: Sequence[SlowOutage], shape: str, along: tuple[int, int, int
         at = places.setdefault((outage.domain, outage.effect), len(places))
         if at == len(factors):
             factors.append(speed)
-        changes += [(float(outage.time), 1, at), (float(outage.time + outage.duration), -1, at)]
+        changes.append((float(outage.time), 1, at))
+        if outage.duration < math.inf:
+            changes.append((float(outage.time + outage.duration), -1, at))
     changes.sort()
     found: list[tuple[float, float]] = []
     out: dict[int, int] = {}

@@ -100,6 +100,7 @@ class Simulation:
         Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards.
         """
         last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
+        self._refuse_late(last)
         with self._door.enter():
             begun = self._execution.engine.n_handled
             try:
@@ -111,6 +112,11 @@ class Simulation:
                 self._note("_until_refused", "run", until)
                 raise
             self._note("run", until)
+
+    def _refuse_late(self, until: float) -> None:
+        """Where the caller owns time, the clock stops at a time that it can show."""
+        if checks.LATEST < until < INFINITY and self._given[2]:
+            raise OptionError(f"until must be at most {checks.LATEST} seconds, where the clock ends, got {until:g}")
 
     def _slice(self, events: int) -> None:
         if events:
@@ -175,9 +181,11 @@ class Simulation:
         """
         if until is not None and type(until) is not float:
             until = checks.number("until", until, finite=False, unit="seconds")
+        last = INFINITY if until is None else until
+        self._refuse_late(last)
         with self._door.enter():
             try:
-                self._last = self._execution.engine.advance(INFINITY if until is None else until)
+                self._last = self._execution.engine.advance(last)
             except DecisionError:
                 self._note("_until_refused", "advance", until)
                 raise
@@ -342,14 +350,14 @@ class Simulation:
             self._note("extend", job, further)
 
     def fail(self, node: int, downtime: checks.Duration) -> None:
-        """A node fails now and is down for `downtime` seconds (model.md#failures).
+        """A node fails now and is down for `downtime` seconds, infinite: for good (model.md#failures).
 
         Raises
         ------
         DecisionError
             If it is `down` already, until it is `up`, or has a job that ends now.
         """
-        down_for = checks.number("downtime", downtime, low=0.0, unit="seconds")
+        down_for = checks.duration("downtime", downtime, low=0.0, endless=True)
         with self._door.enter():
             self._execution.engine.fail_node(node, down_for)
             self._note("fail", node, down_for)
@@ -500,8 +508,8 @@ class Simulation:
         >>> sim = fs.Simulation(log, fs.Cluster(2))
         >>> sim.run(until=12)
         >>> so_far = sim.result(partial=True)
-        >>> [fs.JobState(state).name for state in so_far.jobs["state"]], so_far.jobs["finish"]
-        (['ENDED', 'RUNNING', 'WAITING'], array([10., nan, nan]))
+        >>> so_far.jobs["state"].tolist(), so_far.jobs["finish"]
+        (['ended', 'running', 'waiting'], array([10., nan, nan]))
         >>> so_far.metrics["mean_wait"], so_far.span
         (0.0, (0.0, 10.0))
         """

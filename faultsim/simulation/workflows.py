@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
-from faultsim.errors import BusyError, EngineError, InputError
+from faultsim.errors import BusyError, DecisionError, EngineError, InputError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor, SharedOutputs, WorkflowScheduler
 from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
@@ -142,7 +142,7 @@ class WorkflowExecution:
         settings = run.engine_settings()
         tables = _tables(run.flows, run.resources, run.arrival)
         _check_range(tables, world or {}, settings["outputs"] or 0.0)
-        errors = {"error": EngineError, "busy_error": BusyError}
+        errors = {"error": EngineError, "busy_error": BusyError, "decision_error": DecisionError}
         self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
         self._settings = {**run.lower(), "engine": engine}
         if run.predictor is not None and not run.scheduler.asks and (unused := of_predictor(run.predictor)):
@@ -219,8 +219,13 @@ def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> 
         moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
         last = float(longest.sum() + moved.sum() + copy * len(longest) + tables["arrival"].max())
         if "failures" in world:
-            last += float((world["failures"]["time"] + world["failures"]["downtime"]).max())
+            up = world["failures"]["time"] + world["failures"]["downtime"]
+            last += float(np.max(up, initial=0.0, where=np.isfinite(up)))  # infinite: down for good
         if "predictions" in world:
             last += float(world["predictions"]["end"][-1])
     if not last < float("inf"):
         raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
+    lasting = {"cost of a job": longest.max(initial=0.0), "transfer": moved.max(initial=0.0), "copy": copy}
+    for what, length in lasting.items():
+        if length > checks.LATEST:
+            raise InputError(f"{what}: {length:g} s {checks.beyond_the_clock(float(length))}")

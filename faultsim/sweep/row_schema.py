@@ -7,7 +7,7 @@ from typing import Any
 from faultsim.errors import OptionError
 from faultsim.results.at_once import metrics_at_once
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.metrics import METRICS
+from faultsim.results.metrics import METRICS, cut_jobs_of
 from faultsim.results.result import COUNTERS, Result
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
@@ -41,6 +41,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     """
     begin, end = result.span
     output = {**result.jobs, **result.counters, "ledger": result.ledger, "makespan_begin": begin, "makespan_end": end}
+    output["cut"] = cut_jobs_of(result)
     return row_of(output, result.machine.nodes, result.settings, cut)
 
 

@@ -14,7 +14,7 @@ from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
-from faultsim.results.caveats import MOST_SAVING, TOO_LONG, shares_of_checkpoints
+from faultsim.results.caveats import MANY_CUT, MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.results.revision import Pickled, caveat
@@ -154,10 +154,18 @@ class SweepTable(Pickled, ColumnTable):
         if f"ledger_{LEDGER_ACCOUNTS[0]}" not in self._columns:  # of workflows
             return older
         ledger = {account: np.nan_to_num(self._columns[f"ledger_{account}"]) for account in LEDGER_ACCOUNTS}
-        rows = int((shares_of_checkpoints(ledger) > MOST_SAVING).sum())
-        if not rows:
-            return older
-        return (*older, f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}")
+        said = [*older]
+        if rows := int((shares_of_checkpoints(ledger) > MOST_SAVING).sum()):
+            said.append(f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}")
+        if {"cut_jobs", "cut_work_ratio", "n_jobs"} <= self._columns.keys():
+            many = np.nan_to_num(self._columns["cut_jobs"]) >= MANY_CUT * np.maximum(self._columns["n_jobs"], 1.0)
+            many |= np.nan_to_num(self._columns["cut_work_ratio"]) >= MANY_CUT
+            if rows := int(many.sum()):
+                said.append(
+                    f"in {rows:,} of {self.n_rows:,} rows {MANY_CUT:.0%} of the jobs or of the work, or more, were cut "
+                    "at their limit: that work is not counted as useful"
+                )
+        return tuple(said)
 
     # -- parts
 

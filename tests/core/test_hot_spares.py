@@ -189,7 +189,7 @@ def test_the_time_between_kills_is_that_of_as_many_failures_as_there_are_spares_
         for _ in range(years):
             times = np.sort(rng.exponential(1 / rate, n + k))
             log = fs.Workload(submit=[0], runtime=[2 * times[-1]], size=[n])
-            trace = fs.FailureTrace(times, rng.permutation(n + k), [1e12] * (n + k), span=1e13)
+            trace = fs.FailureTrace(times, rng.permutation(n + k), [np.inf] * (n + k), span=8e9)
             sim = fs.Simulation(
                 log, fs.Cluster(n + k), failures=trace, recovery=fs.HotSpares(k), scheduler=fs.Fcfs(), record=True
             )

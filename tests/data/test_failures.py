@@ -87,7 +87,7 @@ def test_an_empty_trace() -> None:
         (([1, 2], [0]), "node: 1 values for 2 rows"),
         (([1, 2], [0, 0], [0, -3]), "downtime, row 1: -3 is negative; expected at least 0"),
         (([1, 2], [0, 0], [0, math.nan]), "downtime, row 1: nan is not a finite number"),
-        (([1, 2], [0, 0], [0, math.inf]), "downtime, row 1: inf is not a finite number"),
+        (([1, 2], [0, 0], [0, -math.inf]), "downtime, row 1: -inf is not a finite number"),
         (([1, 2], [0, 0], -3), "downtime, row 0: -3 is negative; expected at least 0"),
         (([], [], math.nan), "downtime, row 0: nan is not a finite number"),
         (([1], [0], [1, 2]), "downtime: 2 values for 1 rows"),

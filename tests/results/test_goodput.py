@@ -33,6 +33,7 @@ from helpers.runs import runs
 # 42-64, nobody waits.  So despite demand 15 + 20 = 35, without 3 x 22 = 66, down 7.
 BY_HAND = {
     "productive": 4 * 30 + 2 * 20,
+    "cut_at_limit": 0,
     "rolled_back": 4 * 3,
     "checkpointing": 4 * 4 + 2 * 2,
     "restarting": 4 * 5,

@@ -43,6 +43,8 @@ EXPECTED = {
     "capacity_lost": 15 / 88,
     "utilization": 77 / 88,
     "throughput": 4 / 22,
+    "cut_jobs": 0,
+    "cut_work_ratio": 0.0,
     "failures": 0,
     "failures_hit": 0,
     "service_unit_loss": 0,
@@ -72,6 +74,7 @@ EXPECTED = {
     "worst_size_wait": 18.0,
     "worst_size_slowdown": 2.0,
     "goodput": 68 / 88,
+    "share_cut_at_limit": 0.0,
     "share_rolled_back": 0.0,
     "share_checkpointing": 0.0,
     "share_restarting": 9 / 88,  # start delays
@@ -137,8 +140,11 @@ def test_every_row_by_brute_force(run):
 def test_the_ledger_balances(run):
     result = run.simulate()
     assert metrics.ledger_error(result) <= 1e-9
-    assert min(result.ledger.values()) >= -1e-9
-    assert result.ledger["useful"] == pytest.approx(float((result.jobs["size"] * result.jobs["runtime"]).sum()))
+    assert min(result.ledger.values()) >= 0.0
+    work = result.jobs["size"] * result.jobs["runtime"]
+    limited = result.jobs["state"] == fs.JobState.TIMED_OUT
+    assert result.ledger["useful"] == pytest.approx(float(work[~limited].sum()))
+    assert result.ledger["cut_at_limit"] == pytest.approx(float(work[limited].sum()))
 
 
 def brute_force(result: Result) -> dict[str, float]:

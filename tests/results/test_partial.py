@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulation.test_live import told_runs
 
 import faultsim as fs
-from faultsim.data.event_kinds import JOB_STATES, JobState
+from faultsim.data.event_kinds import JobState
 from faultsim.errors import InputError, OptionError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from helpers.engines import SUMS
@@ -38,6 +38,9 @@ def options_of(run):
 
 def agree(fast, slow):
     for name, column in slow.jobs.items():
+        if column.dtype.kind == "U":
+            assert fast.jobs[name].tolist() == column.tolist(), name
+            continue
         close = 1e-9 * (1 + slow.span[1]) * (slow.jobs["size"] if name == "lost_work" else 1) if name in SUMS else 0
         unknown = np.isnan(column.astype(float))
         assert (np.isnan(fast.jobs[name].astype(float)) == unknown).all(), name
@@ -126,14 +129,14 @@ def test_what_is_known_of_each_job():
     sim = fs.Simulation(LOG, fs.Cluster(2), scheduler=fs.Fcfs(), overrun="kill", start_delay=1)
     sim.advance(until=17)
     result = sim.result(partial=True)
-    assert [JOB_STATES[state] for state in result.jobs["state"]] == ["ended", "timed out", "running", "future"]
+    assert result.jobs["state"].tolist() == ["ended", "timed out", "running", "future"]
     assert result.jobs["runtime"].tolist()[:2] == [10.0, 4.0]
     np.testing.assert_array_equal(result.jobs["finish"], [11.0, 16.0, np.nan, np.nan])
     np.testing.assert_array_equal(result.jobs["start"], [1.0, 12.0, 17.0, np.nan])
     np.testing.assert_array_equal(result.jobs["wait"], [1.0, 11.0, 15.0, np.nan])
     assert result.jobs["allocated"].tolist() == [2, 2, 1, 0]
-    assert {name: result.ledger[name] for name in ("useful", "start_delay", "idle_no_demand")} == {
-        "useful": 20 + 8, "start_delay": 2 + 2 + 1, "idle_no_demand": 1
+    assert {name: result.ledger[name] for name in ("useful", "cut_at_limit", "start_delay", "idle_no_demand")} == {
+        "useful": 20, "cut_at_limit": 8, "start_delay": 2 + 2 + 1, "idle_no_demand": 1
     }  # fmt: skip
 
 
@@ -200,7 +203,7 @@ def test_written_in_other_formats(tmp_path):
         ("0.0", "10.0"), ("10.0", "14.0"), ("14.0", ""), ("", "")
     ]  # fmt: skip
     frame = result.to_pandas()
-    assert frame["state"].tolist() == [4, 5, 2, 0]
+    assert frame["state"].tolist() == ["ended", "timed out", "running", "future"]
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
@@ -209,7 +212,7 @@ def test_in_the_middle_of_a_decision(engine):
     sim.advance().start(0)
     sim.advance()
     result = sim.result(partial=True)
-    assert [JOB_STATES[state] for state in result.jobs["state"]] == ["running", "waiting", "future", "future"]
+    assert result.jobs["state"].tolist() == ["running", "waiting", "future", "future"]
     assert result.ledger["useful"] == 2.0
     assert sim.decision.queue.tolist() == [1] if engine == "core" else True
 
@@ -222,11 +225,11 @@ def test_a_caller_that_owns_run_times(engine):
     sim.finish(5)
     sim.advance(until=48)
     result = sim.result(partial=True)
-    assert [JOB_STATES[state] for state in result.jobs["state"].tolist()[4:]] == ["timed out", "ended", "future"]
+    assert result.jobs["state"].tolist()[4:] == ["timed out", "ended", "future"]
     np.testing.assert_array_equal(result.jobs["runtime"][4:], [7.0, 5.0, np.nan])
     sim.run()
     over = sim.result()
-    assert [JOB_STATES[state] for state in over.jobs["state"].tolist()[4:]] == ["timed out", "ended", "timed out"]
+    assert over.jobs["state"].tolist()[4:] == ["timed out", "ended", "timed out"]
     assert over.is_over
 
 

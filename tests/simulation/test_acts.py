@@ -53,7 +53,7 @@ def test_who_was_killed_is_told_from_who_ended_and_who_timed_out(engine, overrun
     while (d := sim.advance(until=30)).kind != "time":
         easy(d)
     d.kill(0)
-    assert sim.result(partial=True).jobs["state"].tolist() == [6, 2, 2]
+    assert sim.result(partial=True).jobs["state"].tolist() == ["killed", "running", "running"]
     while sim.advance() is not None:
         pass
     last = {"extend": fs.JobState.ENDED, "kill": fs.JobState.TIMED_OUT}[overrun]

@@ -213,22 +213,18 @@ def test_what_is_no_log_and_no_machine():
 
 
 @pytest.mark.parametrize(
-    ("columns", "options"),
+    "options",
     [
-        ({"runtime": [1.7e308, 1.7e308]}, {}),
-        ({"estimate": [1.7e308, 1.7e308]}, {}),
-        ({"submit": [0, 1.7e308]}, {}),
-        ({}, {"estimates": 1.7e308}),
-        ({}, {"start_delay": 1.7e308}),
-        ({}, {"migration": fs.Defragment(cost=1.7e308)}),
-        ({}, {"checkpointing": fs.Periodic(1.7e308, 1.7e308)}),
-        ({}, {"checkpointing": fs.BeforeFailure(1.7e308)}),
-        ({}, {"failures": fs.FailureTrace([5], [0], 1.7e308)}),
-        ({}, {"failures": fs.FailureTrace([5], [0]), "recovery": fs.Hold(1.7e308)}),
+        {"estimates": 1.7e308},
+        {"start_delay": 1.7e308},
+        {"migration": fs.Defragment(cost=1.7e308)},
+        {"checkpointing": fs.Periodic(1.7e308, 1.7e308)},
+        {"checkpointing": fs.BeforeFailure(1.7e308)},
+        {"failures": fs.FailureTrace([5], [0]), "recovery": fs.Hold(1.7e308)},
     ],
 )
-def test_times_that_add_up_to_infinity(columns, options):
-    log = fs.Workload(**{"submit": [0, 0], "runtime": [10, 10], "size": [1, 1], **columns})
+def test_times_that_add_up_to_infinity(options):
+    log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[1, 1])
     refused(InputError, "the times of this run add up to more than a float64 holds", fs.simulate, log, TORUS, **options)
 
 

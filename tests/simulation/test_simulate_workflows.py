@@ -242,8 +242,6 @@ def test_arrivals_that_do_not_fit(arrivals):
         (fs.Workflow([1e308, 1e308]), NODES, {}),
         (fs.Workflow([10.0]), fs.Resources(speed=[1.0, 1e-308]), {}),
         (fs.Workflow([1, 1], [(0, 1, 1e300)]), fs.Resources(2, bandwidth=1e-10), {}),
-        (fs.Workflow([1e308]), NODES, {"arrivals": [1e308]}),
-        (fs.Workflow([1e308]), NODES, {"failures": fs.FailureTrace([1e308], [0], 0)}),
         (fs.Workflow([1, 1], [(0, 1)]), NODES, {"outputs": fs.SharedOutputs(1e308)}),
     ],
 )

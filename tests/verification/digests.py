@@ -90,6 +90,8 @@ def digest(columns: Iterable[tuple[str, Any]], length: int = 8) -> str:
 def tables(result: fs.Result, looks: list[tuple[str, Any]] | None = None) -> Tables:
     """All that is hashed of a result, by part; `looks` is what was seen of it on the way."""
     sums = [(f"ledger {name}", result.ledger[name]) for name in LEDGER]
+    if cut := result.ledger.get("cut_at_limit"):  # an account that came later; runs without it keep their digests
+        sums.append(("ledger cut_at_limit", cut))
     sums += [(f"counter {name}", result.counters[name]) for name in COUNTERS]
     sums += [(f"metric {name}", float(result.metrics[name])) for name in METRICS]
     sums += [("span", result.span), ("dropped", sum(result.dropped.values()))]

@@ -13,7 +13,8 @@ import pytest
 
 import faultsim as fs
 from faultsim._core import thresholds
-from helpers.thresholds import at, default, least
+from helpers.thresholds import at, least
+from helpers.thresholds import default as defaults
 
 CORE = Path(thresholds.__file__).parent
 #: File of random cases -> how many of them are a sample.
@@ -128,7 +129,7 @@ def worked(machine, **options):
 
 def test_least_thresholds_take_small_cases_to_the_memories_of_large_ones():
     # A torus of 48 nodes is a single integer, and 12 running jobs are one chunk, unless thresholds are at their least.
-    with default():
+    with defaults():
         assert worked(fs.Torus(4, 4, 3))["searched"] == 0
         assert worked(fs.Cluster(48))["moved"] == 0
     with least():

@@ -44,7 +44,7 @@ class Job:
         self.key = (submit, index)
         self.nodes = ()
         self.safe = self.progress = 0.0
-        self.killed = False
+        self.killed = self.cut = False
         self.last_kill = -1.0
         self.restarts = self.moves = 0
         self.lost = self.checkpoint_time = 0.0
@@ -64,15 +64,16 @@ class Third:
         self.n = case["nodes"]
         self.jobs = [Job(i, *row) for i, row in enumerate(case["jobs"])]
         for j in self.jobs:
-            if case["overrun"] == "kill":
-                j.runtime = min(j.runtime, j.estimate)
+            j.cut = case["overrun"] == "kill" and j.estimate < j.runtime
+            if j.cut:
+                j.runtime = j.estimate
         self.owner = [None] * self.n
         self.up_at = [0.0] * self.n
         self.down = set()
         self.fails = [0] * self.n
         self.trace = case["failures"]  # (time, node, downtime, coin), sorted
         self.stretches = []
-        unused = ("useful", "lost", "growth", "down", "idle_no_demand", "idle_demand")
+        unused = ("useful", "cut_at_limit", "lost", "growth", "down", "idle_no_demand", "idle_demand")
         self.ledger = dict.fromkeys((*ACCOUNT.values(), *unused), 0.0)
         self.now = 0.0
         self.queue = []
@@ -211,7 +212,7 @@ class Third:
             self.enter(job, CHECKPOINT, self.c["checkpoint"][2])
         else:
             job.progress = job.runtime
-            self.ledger["useful"] += job.runtime * job.size
+            self.ledger["cut_at_limit" if job.cut else "useful"] += job.runtime * job.size
             job.finish, job.state, job.stop = self.now, DONE, INF
             self.release(job)
             self.want_pass = True

@@ -9,8 +9,8 @@ from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.faults.own_clock cimport full_speed, has_clock, own_time, slowed_between, time_from, time_shown
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_SLOWED,
-    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART,
-    progress_of, progress_t, tracking_t,
+    ACC_START_DELAY, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART,
+    book_work, progress_of, progress_t, tracking_t,
 )
 from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -30,6 +30,8 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     blocks_add(&s.blocks, s, &track.started, n, 1)
     blocks_room(&s.blocks, s, &track.remaining, n, sizeof(double))
     blocks_room(&s.blocks, s, &track.owed, n, sizeof(double))
+    if s.kill:
+        blocks_add(&s.blocks, s, &track.pending, n, sizeof(double))
     if s.blocks.failed:
         return NO_MEMORY
     progress_know(s, 0, s.n)
@@ -515,7 +517,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
         s.ledger[<int>ACC_MIGRATION] += size * p.spent[<int>LEAD_MIGRATION]
         s.checkpoint_time[job] += p.spent[<int>LEAD_CHECKPOINT]
         s.restart_time[job] += p.spent[<int>LEAD_RESTART]
-    s.ledger[<int>ACC_USEFUL] += size * stay
+    book_work(s, job, size * stay)
     p.next = s.track.spare
     s.track.spare = s.track.at[job]
 

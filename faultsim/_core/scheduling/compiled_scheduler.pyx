@@ -271,7 +271,7 @@ cdef int wake(faultsim_pass_t *look, double time) noexcept nogil:
     cdef compiled_t *p = of_pass(look)
     if p == NULL:
         return -1
-    if not (time > p.s.now and time < INFINITY):
+    if not (time > p.s.now and time <= p.s.latest):
         return refuse(p, NOT_LATER, -1, time)
     return break_off(p, NO_MEMORY) if heap_push(&p.s.heap, time, EV_WAKE, 0) < 0 else 0
 

@@ -58,6 +58,8 @@ cdef class WorkflowEngine:
     """A simulation of the tables under the settings (see ``faultsim.simulation.core_engine``, its only user)."""
 
     cdef object broken       # class of the exception for a broken engine
+    cdef object deadlock     # and for jobs that wait for nodes which do not return
+    cdef bint endless        # some down time does not end
     cdef workflow_t s
     cdef bint ready
     cdef Door door           # one thread at a time
@@ -79,6 +81,7 @@ cdef class WorkflowEngine:
         if self.ready:
             raise RuntimeError("an engine is initialised once")
         self.broken = settings.get("error", RuntimeError)
+        self.deadlock = settings.get("decision_error", RuntimeError)
         self.door.error = settings.get("busy_error", RuntimeError)
         s.moves.in_turn = settings["transfers"] == "in_turn"
         s.moves.shared = settings["outputs"] is not None
@@ -191,6 +194,7 @@ cdef class WorkflowEngine:
             if what == "failures":
                 s.faults.n, s.faults.node = rows, self.whole(node)
                 s.faults.time, s.faults.downtime = self.real(begin), self.real(end)
+                self.endless = rows > 0 and np.isinf(end).any()
                 code = by_node_fill(s, &s.faults.failing, s.faults.node, s.faults.time, s.faults.time, rows)
             else:
                 s.faults.n_warned, s.faults.warned = rows, self.whole(node)
@@ -208,6 +212,10 @@ cdef class WorkflowEngine:
         self.failed = True
         if code == NO_MEMORY:
             raise MemoryError("the engine of workflows ran out of memory")
+        if code == STUCK and self.endless:
+            raise self.deadlock(
+                f"deadlock: {self.s.n - self.s.n_done} jobs have not ended, none runs, and nothing else will happen: "
+                "nodes do not return")
         if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:

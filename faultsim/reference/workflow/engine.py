@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.errors import EngineError
+from faultsim.errors import DecisionError, EngineError
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.workflow.follow import follow
 from faultsim.reference.workflow.order import set_ranks
@@ -141,6 +141,12 @@ def run(state: WorkflowState, sources_kill: bool) -> None:
             due = False
             continue
         if time == math.inf:
+            left = sum(not job.done for job in state.jobs)
+            if math.inf in state.up.values():
+                raise DecisionError(
+                    f"deadlock: {left} jobs have not ended, none runs, and nothing else will happen: nodes do not "
+                    f"return"
+                )
             raise EngineError(f"reference engine at time {state.now}: jobs wait for ever")
         state.now = time
         due |= handle(state, coming, kind, serial, sources_kill)
