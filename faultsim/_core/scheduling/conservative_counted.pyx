@@ -324,6 +324,7 @@ cdef int replay(plan_t *p, sim_t *s, bint defers) noexcept nogil:
         if profile_append(&p.free, p, p.base_at[i], p.base_level[i]) < 0:
             return NO_MEMORY
     p.n_refusals = p.next_refusal = 0
+    p.held_at = -INFINITY
     p.soonest = p.until = INFINITY
     no_gain(&p.gain)
     code = plan_all(p, s, defers, True, False)

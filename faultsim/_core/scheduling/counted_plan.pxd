@@ -56,6 +56,8 @@ cdef struct plan_t:
     gain_t gain              # since the last pass began
     refusal_t refusal[MOST_REFUSALS]
     int32_t n_refusals, next_refusal
+    double held_at           # just before this time at most held_level nodes are free; -inf: of no time
+    int32_t held_level
     bint rebuild             # a disturbance happened since the last pass
     double last_pass
     change_t *changes        # scratch of `spare`

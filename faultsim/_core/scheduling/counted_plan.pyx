@@ -30,6 +30,7 @@ cdef int plan_reset(plan_t *p, sim_t *s) noexcept nogil:
         if profile_append(&p.free, p, end, level) < 0:
             return NO_MEMORY
     p.n_refusals = p.next_refusal = 0
+    p.held_at = -INFINITY
     p.soonest = p.until = INFINITY
     no_gain(&p.gain)
     return OK
@@ -62,6 +63,7 @@ cdef int plan_give(plan_t *p, const sim_t *s, double begin, double end, int32_t 
     if profile_add_at(f, p, begin, end, nodes, &here) < 0:
         return NO_MEMORY
     p.n_refusals = p.next_refusal = 0
+    p.held_at = -INFINITY
     if not begin < p.until or end <= s.now:
         return OK
     if end >= p.until:
@@ -189,9 +191,13 @@ cdef double joined_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef int32_t need = s.need[job]
     cdef double begin = p.begin[job], t = begin
-    cdef spot_t spot = spot_of(f, begin)
+    cdef spot_t spot
+    if begin == p.held_at and need > p.held_level:
+        return INFINITY
+    spot = spot_of(f, begin)
     if at_of(f, spot) == begin and not step_back(f, &spot):
         return INFINITY
+    p.held_at, p.held_level = begin, level_of(f, spot)
     # Invariant: enough nodes are free from `t` up to the reservation.
     while level_of(f, spot) >= need:
         f.looked += 1
