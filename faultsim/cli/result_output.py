@@ -60,8 +60,8 @@ def tables(result: Result, args: argparse.Namespace) -> list[str]:
     return printed if power is None else [*printed, f"\nenergy\n{result.energy(power)}"]
 
 
-def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
-    """The result as values of a JSON document."""
+def document(result: Result, args: argparse.Namespace, notes: Sequence[str] = ()) -> dict[str, object]:
+    """The result as values of a JSON document; `notes` are further warnings."""
     power = power_of(args)
     asked: dict[str, object] = {"goodput": _rows(result.goodput), "mttf": _rows(result.mttf())} if args.goodput else {}
     if power is not None:
@@ -79,7 +79,7 @@ def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
         "jobs": len(result),
         "metrics": dict(result.metrics),
         "ledger": dict(result.ledger),
-        "warnings": list(result.warnings),
+        "warnings": [*result.warnings, *notes],
         **asked,
     }
 

@@ -67,6 +67,11 @@ WORKLOAD: tuple[Column, ...] = (
     Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
 )
 
+#: What a log may have besides: the waits on the machine that it was recorded on.
+RECORDED_WAIT = Column(
+    "recorded_wait", "f8", "s", -1.0, "Wait on the machine that the log was recorded on.", f"{_SWF} 3", 0.0
+)
+
 #: What a `FailureTrace` holds, one row per failure, sorted by `time`.
 FAILURES: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0),

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
-from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
+from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.further import further_columns, id_column, in_order
-from faultsim.data.swf_format import header_fields, leading_integer
+from faultsim.data.swf_format import header_fields, nodes_of_header
 from faultsim.data.table import Table
 from faultsim.errors import InputError
 
@@ -25,7 +25,7 @@ class JobTable(Table):
     The parameters, columns and errors are those of `faultsim.Workload`, which adds the methods.
     """
 
-    __slots__ = ("_comments", "_once")
+    __slots__ = ("_comments", "_once", "_recorded")
     CALLED: ClassVar[str] = "Workload"
     NOUN: ClassVar[str] = "workload"
     SORTED_BY: ClassVar[str] = "submit"
@@ -33,6 +33,7 @@ class JobTable(Table):
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]
+    _recorded: NDArray[np.float64] | None
 
     @renames.arguments("Workload")
     def __init__(
@@ -48,6 +49,7 @@ class JobTable(Table):
         dropped: Mapping[str, int] | None = None,
         name: str = "",
         comments: Sequence[str] = (),
+        recorded_wait: checks.Durations | None = None,
     ) -> None:
         first = as_column(submit, _COLUMNS["submit"])
         n = len(first)
@@ -64,10 +66,19 @@ class JobTable(Table):
         check_order(first, _COLUMNS["submit"])
         if columns is not None:
             checked |= further_columns(columns, n)
-        self._fill(columns=checked, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
+        recorded = None if recorded_wait is None else as_column(recorded_wait, RECORDED_WAIT, length=n)
+        if recorded is not None and (recorded < 0).all():
+            recorded = None
+        facts: dict[str, Any] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
+        self._fill(columns=checked, dropped=dict(dropped or {}), **facts)
 
     def _fill(self, **parts: Any) -> Self:
-        return super()._fill(once={}, **parts)  # `once`: values computed from columns that many runs share
+        # `once`: values computed from columns that many runs share; pickles of before have no `recorded`.
+        return super()._fill(**{"once": {}, "recorded": None, **parts})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rebuild, (kind, parts) = super().__reduce__()
+        return rebuild, (kind, parts if self._recorded is None else {**parts, "recorded": self._recorded})
 
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         """The same jobs with some columns changed (and checked again)."""
@@ -81,15 +92,24 @@ class JobTable(Table):
         """Some of the rows, in order, as copies that keep no larger array alive."""
         columns = {key: read_only(values[rows].copy()) for key, values in self._columns.items()}
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
-        return self._made(columns, self._dropped if dropped is None else dropped)
+        recorded = None if self._recorded is None else read_only(self._recorded[rows].copy())
+        return self._made(columns, self._dropped if dropped is None else dropped, recorded=recorded)
 
     def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
         return in_order(self._columns) if len(self._columns) > len(_COLUMNS) else self._columns
 
-    def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
+    def _made(
+        self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None, **facts: Any
+    ) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
-        return new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        facts = {"comments": self._comments, "recorded": self._recorded, **facts}
+        return new._fill(columns=columns, dropped=dict(dropped), name=called, **facts)
+
+    def _without_recorded(self) -> Self:
+        """The same jobs, without waits of a machine whose load was another one."""
+        new = object.__new__(type(self))
+        return new._fill(columns=self._columns, dropped=self._dropped, name=self._name, comments=self._comments)
 
     # -- columns and facts -------------------------------------------------------------------------------------------
 
@@ -122,6 +142,21 @@ class JobTable(Table):
     def user(self) -> NDArray[np.int64]:
         """User numbers, -1 where missing."""
         return self._columns["user"]
+
+    @property
+    def recorded_wait(self) -> NDArray[np.float64] | None:
+        """Waits of the jobs on the machine that the log was recorded on, in seconds, -1 where missing; None without any.
+
+        They are no column: logs that differ only in them are equal, and no policy sees them. `Result.against_recorded`
+        compares them with those of a run. Methods that change loads, sizes or run times leave them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0, 1], runtime=[5, 5], size=[1, 1], recorded_wait=[0, 4]).recorded_wait
+        array([0., 4.])
+        """
+        return self._recorded
 
     @property
     def further(self) -> tuple[str, ...]:
@@ -182,12 +217,7 @@ class JobTable(Table):
 
         Sizes of SWF logs count processors, so ``MaxProcs`` comes first.
         """
-        header = self.header
-        for key in ("MaxProcs", "MaxNodes"):
-            value = leading_integer(header.get(key, ""))
-            if value is not None and value > 0:
-                return value
-        return None
+        return nodes_of_header(self._comments)
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""

@@ -59,6 +59,8 @@ class Workload(JobTable):
         Name for output and figures.
     comments : sequence of str
         Header lines of the file it came from, each beginning with ";".
+    recorded_wait : array_like of float, shape (n,), optional
+        Waits on the machine that the log was recorded on, in seconds, -1 where missing.
 
     Attributes
     ----------
@@ -120,7 +122,7 @@ class Workload(JobTable):
         estimate = self.estimate
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
             runtime, requested = self.runtime * longer, estimate * longer
-        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, requested))
+        return self._without_recorded()._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, requested))
 
     @renames.arguments("Workload.with_gap_factor")
     def with_gap_factor(self, factor: float) -> Workload:
@@ -137,7 +139,7 @@ class Workload(JobTable):
             return self._derived()
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
             submit = first + (self.submit - first) * wider
-        return self._derived(submit=submit)
+        return self._without_recorded()._derived(submit=submit)
 
     def from_zero(self) -> Workload:
         """The same jobs, on a clock on which the first is submitted at 0 s.
@@ -163,7 +165,7 @@ class Workload(JobTable):
         array([1536], dtype=int32)
         """
         larger = checks.whole("the factor of with_size_factor()", factor, low=1, high=MAX_NODES)
-        return self._derived(size=self.size.astype(np.int64) * larger)
+        return self._without_recorded()._derived(size=self.size.astype(np.int64) * larger)
 
     @renames.arguments("Workload.with_load")
     def with_load(self, load: float, *, nodes: int) -> Workload:
@@ -248,6 +250,8 @@ class Workload(JobTable):
             "requested_time": self.estimate,
             "user": self.user,
         }
+        if self.recorded_wait is not None:
+            fields["wait"] = self.recorded_wait
         fields |= {name: self.columns[name] for name in self.further if name in FIELDS}
         write_rows(path, fields, self._new_comments())
 
@@ -336,10 +340,17 @@ class Workload(JobTable):
         return cls(**given, columns={key: frame[key].to_numpy() for key in columns}, name=name)
 
 
-def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], name: str) -> Workload:
+def as_it_is(
+    columns: Mapping[str, NDArray[Any]],
+    dropped: Mapping[str, int],
+    name: str,
+    recorded: NDArray[np.float64] | None = None,
+    comments: Sequence[str] = (),
+) -> Workload:
     """The workload with these columns, which are not checked again: what a run was given."""
-    parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name, "comments": ()}
-    return object.__new__(Workload)._fill(**parts)
+    parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name}
+    facts = {"comments": tuple(comments), "recorded": recorded}
+    return object.__new__(Workload)._fill(**parts, **facts)
 
 
 @lru_cache(1024)
@@ -398,4 +409,11 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     order = np.argsort(values["submit"], kind="stable")
     columns: dict[str, Any] = {key: values[key][order] for key in _COLUMNS}
     further = {key: values[key][order] for key in logs[0].further}
-    return Workload(**columns, columns=further, **together(logs, name), comments=logs[0].comments)
+    waits = [log.recorded_wait for log in logs if log.recorded_wait is not None]
+    return Workload(
+        **columns,
+        columns=further,
+        **together(logs, name),
+        comments=logs[0].comments,
+        recorded_wait=np.concatenate(waits)[order] if len(waits) == len(logs) else None,
+    )

@@ -357,7 +357,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
 
         Of a run whose caller owns time, jobs are in the order in which they were told, and run times may be unknown.
         """
-        return as_it_is(self._record.columns, self._record.dropped, self._record.source)
+        record = self._record
+        return as_it_is(record.columns, record.dropped, record.source, record.recorded_wait, record.comments)
 
     @property
     def record(self) -> Record:
@@ -427,6 +428,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
             for name in table:  # nodes are listed as they are written
                 listed = name == "nodes" and isinstance(table, Held)
                 arrays[f"{key}/{name}"] = table if listed else table[name]
+        if self._record.recorded_wait is not None:
+            arrays["recorded/wait"] = self._record.recorded_wait
         trace = self._record.failures
         if trace is not None:
             arrays |= {f"failures/{name}": column for name, column in trace.columns.items()}
@@ -438,6 +441,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
             "span": self.span,
             "counters": self.counters,
             "dropped": dict(self.dropped),
+            "comments": list(self._record.comments),
         }
         from faultsim.results.saved_file import save_arrays
 
