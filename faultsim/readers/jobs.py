@@ -17,8 +17,9 @@ from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import stem
 from faultsim.readers.job_rows import missing, workload
 from faultsim.readers.named_columns import NamedColumns
-from faultsim.readers.named_values import UNITS, any_values, durations, labels, moments, numbers
+from faultsim.readers.named_values import any_values, durations, labels, moments, numbers
 from faultsim.readers.timestamps import Moment
+from faultsim.vocabulary import UNITS
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".csv", ".tsv", ".txt", ".parquet", ".pq")
 _OWN = (*by_name(WORKLOAD), "start", "finish")

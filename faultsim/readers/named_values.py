@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 
 from faultsim.errors import InputError
 from faultsim.readers.named_columns import NamedColumns
+from faultsim.vocabulary import MISSING, clock
 
-#: Seconds of each unit that numbers of a file may have.
-UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
-#: Text that means "missing" where a number is expected.
-MISSING = frozenset({"", "-", "na", "n/a", "nan", "nat", "null", "none", "unknown"})
-# Days, then hours:minutes:seconds; minutes:seconds alone would be hours:minutes to others.
-_CLOCK = re.compile(r"(?:(\d{1,15})(?:-| days?,? ))?(\d{1,15}):([0-5]?\d):([0-5]?\d(?:\.\d+)?)", re.ASCII)
-_SHORT_CLOCK = re.compile(r"(\d{1,15}):([0-5]?\d(?:\.\d+)?)", re.ASCII)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
 _NUMBER = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|[-+]?inf", re.IGNORECASE | re.ASCII)
@@ -133,22 +127,6 @@ def spans(file: NamedColumns, name: str, read: Callable[[str], float | None]) ->
             raise file.bad(name, row, "is no duration such as 90 or 1-02:03:04")
         values[row] = seconds
     return values
-
-
-def clock(text: str, *, short: bool = False) -> float | None:
-    """Seconds of ``1-02:03:04``, ``1 days 02:03:04`` or ``02:03:04``, with `short` also of ``03:04``; else None.
-
-    Examples
-    --------
-    >>> clock("1-02:03:04"), clock("02:03:04.5"), clock("03:04"), clock("03:04", short=True)
-    (93784.0, 7384.5, None, 184.0)
-    """
-    if found := _CLOCK.fullmatch(text):
-        days, hours, minutes, seconds = found.groups()
-        return 86_400.0 * int(days or 0) + 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
-    if short and (found := _SHORT_CLOCK.fullmatch(text)):
-        return 60.0 * int(found[1]) + float(found[2])
-    return None
 
 
 def _since(spans: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,8 +15,9 @@ from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import stem
 from faultsim.readers.job_rows import missing, workload
 from faultsim.readers.named_columns import NamedColumns
-from faultsim.readers.named_values import any_values, clock, labels, moments, numbers, spans
+from faultsim.readers.named_values import any_values, labels, moments, numbers, spans
 from faultsim.readers.timestamps import Moment
+from faultsim.vocabulary import clock
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".txt", ".csv", ".sacct")
 #: Fields that say how large a job was, the first that the file has, and the others where that one is 0 or empty.

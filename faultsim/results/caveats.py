@@ -14,6 +14,7 @@ from faultsim.data.event_kinds import JOB_STATES
 from faultsim.data.failures import FailureTrace
 from faultsim.data.swf_format import leading_integer
 from faultsim.data.workload import MOST_LOAD, Workload
+from faultsim.readers.dropped_records import MOST_UNREADABLE, unreadable
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 #: Fewer jobs may come in a burst, whose offered load says nothing.
@@ -70,6 +71,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         for reason, count in result.dropped.items()
         if count
     ]
+    said += of_unreadable(result.dropped, len(result))
     columns = result.workload.columns
     if result.settings["estimates"] == "requested":
         missing = int((columns["estimate"] < 0).sum())
@@ -84,6 +86,21 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     said += of_checkpoints(result.ledger)
     said += of_pauses(result.ledger)
     return tuple(said)
+
+
+def of_unreadable(dropped: Mapping[str, int], jobs: int) -> Iterator[str]:
+    """Whether much of a log could not be read.
+
+    Examples
+    --------
+    >>> list(of_unreadable({"unreadable size": 10}, 90))
+    ['10.0 % of the records of the log could not be read: are the remaining jobs typical?']
+    """
+    count = unreadable(dropped)
+    total = jobs + sum(dropped.values())
+    if count > MOST_UNREADABLE * total:
+        share = f"{100 * count / total:.1f} %"
+        yield f"{share} of the records of the log could not be read: are the remaining jobs typical?"
 
 
 def _how_far(result: Doubtful) -> str:
