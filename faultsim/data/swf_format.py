@@ -46,7 +46,7 @@ MISSING = -1
 
 # Header keys begin near the semicolon, in some logs without a space; continuation lines are indented deeper.
 _KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
-# "26,304" and "1.5e3" are whole numbers, too; of "338,5" and "128x16" the part before is.
+# "26,304" and "1.5e3" are whole numbers, too; of "338,5" and "128x16" the number before is meant.
 _LEADING_NUMBER = re.compile(
     r"\s*([+-]?)([0-9]{1,3}(?:[,'_][0-9]{3})+(?![0-9])|[0-9]{1,18}(?![0-9]))((?:\.[0-9]{1,18})?(?:[eE]\+?[0-9]{1,2})?)"
 )
@@ -74,14 +74,14 @@ def header_fields(comments: Sequence[str]) -> dict[str, str]:
 
 
 def leading_integer(text: str) -> int | None:
-    """The whole number with which a header value begins, with or without separators of thousands, or None.
+    """The whole part of the number with which a header value begins, perhaps with separators of thousands, or None.
 
     Examples
     --------
     >>> leading_integer("338 (batch partition; 512 total)"), leading_integer("26,304"), leading_integer("1.5e3")
     (338, 26304, 1500)
-    >>> leading_integer("1.5") is None, leading_integer("unknown") is None
-    (True, True)
+    >>> leading_integer("5544.5"), leading_integer("unknown") is None
+    (5544, True)
     """
     match = _LEADING_NUMBER.match(text)
     if not match:
@@ -91,7 +91,7 @@ def leading_integer(text: str) -> int | None:
     if not rest:
         return int(sign + whole)
     value = float(sign + whole + rest)
-    return int(value) if value.is_integer() and abs(value) < MOST_NODES else None
+    return int(value) if abs(value) < MOST_NODES else None
 
 
 def nodes_of_header(comments: Sequence[str]) -> int | None:

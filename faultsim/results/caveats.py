@@ -155,7 +155,7 @@ def of_header(log: Workload, machine: int, trace: FailureTrace) -> Iterator[str]
     each = f"a node of {processors / nodes:.4g}" if processors > nodes else "a node"
     yield (
         f"the log is of {nodes:,} nodes with {processors:,} processors (MaxNodes, MaxProcs): "
-        f"a failure takes 1 processor, not {each}",
+        f"a failure takes 1 processor, not {each}"
     )
 
 

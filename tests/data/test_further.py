@@ -172,9 +172,15 @@ def test_fields_of_a_log(tmp_path):
     lines = ["; a log", "1 0 5 10 2 -1 -1 2 20 -1 1 4 7 8 3 2 -1 -1", "2 3 5 10 2 1.5 -1 2 20 64 0 4 7 8 1 -1 1 60"]
     (tmp_path / "a.swf").write_text("\n".join(lines) + "\n")
     log = fs.read_swf(tmp_path / "a.swf", columns=["queue", "partition", "cpu_time"])
-    assert [log.columns[name].tolist() for name in log.further] == [[3, 1], [2, -1], [-1.0, 1.5]]
-    assert [log.columns[name].dtype.char for name in log.further] == ["l", "l", "d"]
-    assert fs.read_swf(tmp_path / "a.swf").further == ()
+    assert {name: log.columns[name].tolist() for name in log.further} == {
+        "queue": [3, 1],
+        "partition": [2, -1],
+        "cpu_time": [-1.0, 1.5],
+        "preceding_job": [-1, 1],
+        "think_time": [-1.0, 60.0],
+    }
+    assert [log.columns[name].dtype.char for name in log.further] == ["l", "l", "d", "l", "d"]
+    assert fs.read_swf(tmp_path / "a.swf").further == ("preceding_job", "think_time")
     log.write_swf(tmp_path / "b.swf")
     assert fs.read_swf(tmp_path / "b.swf", columns=["queue", "partition", "cpu_time"]) == log
     fs.simulate(log, fs.Cluster(2)).write_swf(tmp_path / "c.swf")
