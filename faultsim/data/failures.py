@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
@@ -154,7 +155,7 @@ class FailureTrace(GroupedFailures):
             if is_caught or begin <= outage.time < end:
                 at = max(outage.time, begin) - (begin if shift else 0.0)
                 slow.append(outage._replace(time=at, duration=rest if is_caught else outage.duration))
-        return self._made(columns, span=until - begin if shift else until, slow=slow)
+        return self._made(columns, span=until - begin if shift else until, slow=slow, nodes=self._nodes)
 
     def align(self, log: JobTable, begin: checks.Duration = 0.0) -> FailureTrace:
         """The trace on the clock of a log: its second `begin` is the first submit; failures before that are left out.
@@ -449,7 +450,7 @@ class FailureTrace(GroupedFailures):
         dropped = {**self._dropped}
         dropped["overlapping outage merged"] = dropped.get("overlapping outage merged", 0) + len(self) - len(first)
         columns = {key: values[first] for key, values in self._columns.items()}
-        return self._made({**columns, "downtime": downtime}, dropped=dropped)
+        return self._made({**columns, "downtime": downtime}, dropped=dropped, nodes=self._nodes)
 
     # -- facts -------------------------------------------------------------------------------------------------------
 
@@ -506,6 +507,8 @@ class FailureTrace(GroupedFailures):
         name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
         slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
         numbers = f"# numbers: {self._of.as_text()}\n" if self._of else ""
+        if self._nodes is not None:
+            numbers += f"# nodes: {json.dumps(self._nodes)}\n"
         span = f"# span: {shortest(np.array([self._span]))[0]}\n"
         head = f"{CSV_MARK}\n{span}{name}{numbers}{slow}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))

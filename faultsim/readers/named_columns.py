@@ -80,8 +80,27 @@ class NamedColumns:
         wanted: Sequence[str] = (),
     ) -> None:
         lines = Lines(path, binary=_PARQUET)
-        self._begin(lines.name, strict)
-        content = b"".join(lines)
+        self._read(lines.name, b"".join(lines), separator, quoted, strict, wanted)
+
+    @classmethod
+    def of_content(
+        cls, name: str, content: bytes, *, separator: str = "", strict: bool = False, wanted: Sequence[str] = ()
+    ) -> NamedColumns:
+        """The columns of a file that was read already.
+
+        Examples
+        --------
+        >>> NamedColumns.of_content("a.csv", b"time,node\\n5,0\\n").columns
+        {'time': ['5'], 'node': ['0']}
+        """
+        new = object.__new__(cls)
+        new._read(name, content, separator, True, strict, wanted)
+        return new
+
+    def _read(
+        self, name: str, content: bytes, separator: str, quoted: bool, strict: bool, wanted: Sequence[str]
+    ) -> None:
+        self._begin(name, strict)
         self._size = len(content)
         if content.startswith(_PARQUET):
             names, columns, unread = parquet_columns(content, self.name)

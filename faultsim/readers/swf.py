@@ -79,7 +79,7 @@ def read_swf(
         - ``"run time missing"``: -1, a job cancelled before it started;
         - ``"size missing"``: neither size field is 1 or more;
         - ``"submit time missing"``: -1;
-        - ``"negative run time"``, ``"negative submit time"``: below -1, or between -1 and 0;
+        - ``"run time negative"``, ``"submit time negative"``: below -1, or between -1 and 0;
         - ``"unreadable record"``: fewer than 18 fields, or a field that is no number.
 
         A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
@@ -254,7 +254,9 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
             field = fields[FIELDS.index(key)]
             value = _number(key, field)
             if value is None or (key in _WHOLE and not value.is_integer()):
-                problem = f"{shown(field)} is not a number" if value is None else f"{key} {value!r} is not a whole number"
+                problem = (
+                    f"{shown(field)} is not a number" if value is None else f"{key} {value!r} is not a whole number"
+                )
                 log.dropped.unreadable(key, f"line {number}", problem, text)
                 break
             row.append(value)
@@ -352,4 +354,4 @@ def _below_zero(times: NDArray[Any], what: str) -> dict[str, NDArray[np.bool_] |
     """Times that are missing, which is -1, and other negative ones, each with its reason."""
     below, missing = times < 0, times == -1
     negative = below if np.count_nonzero(below) > np.count_nonzero(missing) else None
-    return {f"{what} missing": missing, f"negative {what}": negative}
+    return {f"{what} missing": missing, f"{what} negative": negative}

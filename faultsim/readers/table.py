@@ -129,8 +129,8 @@ READERS: tuple[Reader[Any], ...] = (
         "csv",
         read_failures,
         ".csv",
-        "time,node[,downtime[,coin]], as faultsim writes it",
-        lambda line: b"," in line or not line,
+        "a table with a time and a node in each row, as faultsim and others write it",
+        lambda line: line.startswith(_PARQUET) or not line or _NAMES_LINE.match(line) is not None,
     ),
     Reader(
         FailureTrace,

@@ -70,7 +70,7 @@ def test_ids_beyond_a_double(case: Any) -> None:  # W08
 
 
 def test_negative_submit(case: Any) -> None:  # W09
-    assert fs.read_swf(case("W09-neg-submit.swf")).dropped == {"negative submit time": 1}
+    assert fs.read_swf(case("W09-neg-submit.swf")).dropped == {"submit time negative": 1}
 
 
 def test_larger_than_the_machine(case: Any, capsys: pytest.CaptureFixture[str]) -> None:  # W10
@@ -161,11 +161,11 @@ def test_missing_run_time(tmp_path: Path, word: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"submit": -3600}, "negative submit time"),
+        ({"submit": -3600}, "submit time negative"),
         ({"submit": -1}, "submit time missing"),
-        ({"submit": -0.5}, "negative submit time"),
-        ({"run": -16}, "negative run time"),
-        ({"run": -1.03}, "negative run time"),
+        ({"submit": -0.5}, "submit time negative"),
+        ({"run": -16}, "run time negative"),
+        ({"run": -1.03}, "run time negative"),
         ({"run": -1}, "run time missing"),
         ({"run": "x"}, "unreadable runtime"),
         ({"status": 2}, "part of a job"),

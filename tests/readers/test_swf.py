@@ -181,7 +181,9 @@ def test_a_malformed_line_is_named(tmp_path: Path, bad: str, what: str) -> None:
 
 def test_the_line_number_counts_across_blocks(tmp_path: Path) -> None:
     good = [row(i, submit=i) for i in range(30_000)]
-    refused(fs.InputError, "line 25001: 5 fields", read, tmp_path, *good[:25_000], "1 2 3 4 5", *good[25_000:], strict=True)
+    refused(
+        fs.InputError, "line 25001: 5 fields", read, tmp_path, *good[:25_000], "1 2 3 4 5", *good[25_000:], strict=True
+    )
 
 
 @pytest.mark.parametrize(
