@@ -172,7 +172,7 @@ READERS: tuple[Reader[Any], ...] = (
         "fault_trace.json of InfiniteHBD-Trace, StepFun",
         lambda line: line.startswith(b"["),
     ),
-    Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.5)"),
+    Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.2 to 1.6)"),
     Reader(Workflow, "dax", read_dax, ".dax", "Pegasus (DAX)"),
     Reader(Workflow, "stg", read_stg, ".stg", "Standard Task Graph Set"),
 )
