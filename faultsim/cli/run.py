@@ -124,6 +124,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
+    files["--recorded-figure"] = args.recorded_figure
     silent = check_targets(files, json=args.json) or args.quiet
     source = open_log(args)
     log = spanned(source.log, args)
@@ -133,6 +134,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     else:
         machine = parse_machine(args.machine)
     log = loaded(log, args, machine.nodes)
+    if (args.against_recorded or args.recorded_figure) and log.recorded_wait is None:
+        raise OptionError(
+            "--against-recorded: the log has no recorded waits (field 3 of an SWF log; changes of load, sizes or run "
+            "times leave them out)"
+        )
     failures = None
     if args.failures is not None:
         failures = open_failures(args.failures, reach(log), machine.nodes, seed=args.seed, mapping=args.map_failures)

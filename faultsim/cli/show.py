@@ -64,7 +64,9 @@ def _add_arguments(parser: Parser) -> None:
 def _result(parser: Parser, argv: Sequence[str]) -> int:
     _add_arguments(parser)
     args = parser.parse_args(argv)
-    files = {f"--{name}": getattr(args, name) for name in ("csv", "gantt", "report")}
+    files = {
+        f"--{name.replace('_', '-')}": getattr(args, name) for name in ("csv", "gantt", "report", "recorded_figure")
+    }
     silent = check_targets(files, json=args.json) or args.quiet
     require_pictures(args)
     power_of(args)  # complains before the work

@@ -23,7 +23,9 @@ class _Row(NamedTuple):
     before: list[int]
 
 
-def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False, strict: bool = False) -> Workflow:
+def read_stg(
+    path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False, strict: bool = False
+) -> Workflow:
     """Read a task graph of the Standard Task Graph Set.
 
     Parameters

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,9 @@ from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance, revision_of
 from faultsim.results.revision import Pickled, caveat
+
+if TYPE_CHECKING:
+    from faultsim.results.against_recorded import AgainstRecorded
 
 #: What the engines count.
 COUNTERS = (
@@ -325,6 +328,32 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         (array([3, 7]), array([1, 2]), array([13.,  9.]))
         """
         return grouped(self, self.ended, column, metrics)
+
+    def against_recorded(self) -> "AgainstRecorded":
+        """Waits of this run beside those that the log recorded: is the model the machine?
+
+        Returns
+        -------
+        AgainstRecorded
+            A mapping of numbers that prints as a table, with tables by size and over time: waits; how many recorded
+            starts do not fit on the machine of the run (a wrong machine or log), or pass a waiting job for which enough
+            nodes are idle (limits, reservations, decisions by hand); utilization.
+
+        Raises
+        ------
+        OptionError
+            If the log has no `Workload.recorded_wait`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], recorded_wait=[0, 12])
+        >>> print(fs.simulate(log, fs.Cluster(2)).against_recorded().by_size["simulated_mean_wait"])
+        [4.5]
+        """
+        from faultsim.results.against_recorded import against_recorded
+
+        return against_recorded(self)
 
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
