@@ -115,8 +115,8 @@ def read_failures(
         Identical, bit for bit, to the one that `FailureTrace.write_csv` wrote.  Of dates, 0 s is midnight before the
         first.  Nodes with names are numbered in their natural order, and `FailureTrace.nodes` keeps the names.  A node
         without an end, or that is down for ``inf``, is down until the trace ends; without a down time it is back at
-        once.  A trace of OpenDC (``failure_interval``, ``failure_duration`` in ms, ``failure_intensity``) needs `nodes`:
-        an interval is the time since the failure before, and an intensity the share of nodes that fail.
+        once.  A trace of OpenDC (``failure_interval``, ``failure_duration`` in ms, ``failure_intensity``) needs
+        `nodes`: an interval is the time since the failure before, and an intensity the share of nodes that fail.
         `FailureTrace.dropped` counts what is left out: ``"time missing"``, ``"node missing"``, ``"end before start"``,
         ``"down time negative"``, ``"unreadable record"``, ``"unreadable time"`` and so on.
 
@@ -216,7 +216,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
 
 
 def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace | None:
-    """The trace of a table in faultsim's own form; None if a column has another name, or a row is not as it should be."""
+    """The trace of a table in faultsim's own form; None if a column or a row is not as it should be."""
     header: list[str] = []
     rows: list[list[float]] = []
     lines: list[int] = []
@@ -331,7 +331,7 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
         table["coin"] = numbers(file, used["coin"], field="coin")[keep]
     ends = last[keep]
     until = said.span if asked.span is None else asked.span
-    covered = max((float(np.max(values, initial=0.0)) for values in (table["time"], ends[np.isfinite(ends)])))
+    covered = max(float(np.max(values, initial=0.0)) for values in (table["time"], ends[np.isfinite(ends)]))
     covered = covered if until is None or dates else until
     opened = still_open[keep]
     table["downtime"] = np.where(opened, np.maximum(covered - table["time"], 0.0), table["downtime"])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.columns import WORKLOAD, by_name
 from faultsim.data.further import TAKEN
-from faultsim.data.workload import Workload
+from faultsim.data.workload import Workload, reader_of_frames
 from faultsim.data.workload_summary import past_estimates
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import stem
@@ -266,6 +266,17 @@ def _tell(where: str, log: Workload, doubtful: Mapping[str, int], submit: NDArra
 
         for text in said:
             logging.getLogger("faultsim").warning("%s: %s", where, text)
+
+
+def _of_frame(frame: Any, given: Mapping[str, str | None], **options: Any) -> Workload:
+    """The log in a frame, as `read_jobs` reads it from a CSV with the same columns."""
+    from faultsim.readers.frames import columns_of_frame
+
+    strict = checks.flag("strict", options.pop("strict"))
+    return jobs_of(columns_of_frame(frame, strict=strict), given, **options)
+
+
+reader_of_frames["jobs"] = _of_frame
 
 
 def _units(unit: str | Mapping[str, str]) -> dict[str, float]:

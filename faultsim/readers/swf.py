@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim._core.number_lines import parse_block
 from faultsim import checks
+from faultsim._core.number_lines import parse_block
 from faultsim.checks import parsed
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
@@ -95,8 +95,8 @@ def read_swf(
 
     Notes
     -----
-    Text after the 18th field is ignored.  Fields may be separated by semicolons or commas instead of spaces, and may say
-    ``nan`` or ``NULL`` where a value is missing.  Header lines are kept in `Workload.comments`, wherever they are in the file.
+    Text after the 18th field is ignored.  Fields may be separated by semicolons or commas instead of spaces, and may
+    say ``nan`` or ``NULL`` where a value is missing.  Header lines are kept in `Workload.comments`, wherever they are.
     Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
     semicolon, unsorted lines, decimals, carriage returns (even alone) and a byte order mark; all are understood.
 

@@ -48,9 +48,9 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, str
 
     Notes
     -----
-    The form is told by its fields, not by its version: from 1.5 on tasks are in ``workflow.specification`` and their run
-    times in ``workflow.execution``; before, they are in ``workflow.tasks`` or ``workflow.jobs`` (1.2 and earlier), with
-    ``runtimeInSeconds`` or ``runtime``, and edges to tasks by id or by name.
+    The form is told by its fields, not by its version: from 1.5 on tasks are in ``workflow.specification`` and their
+    run times in ``workflow.execution``; before, they are in ``workflow.tasks`` or ``workflow.jobs`` (1.2 and earlier),
+    with ``runtimeInSeconds`` or ``runtime``, and edges to tasks by id or by name.
 
     Source: [coleman2022]; WfFormat 1.2 to 1.6.
 
