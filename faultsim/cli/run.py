@@ -36,7 +36,7 @@ from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, parse_machine
+from faultsim.machines import Cluster, Machine, parse_machine
 from faultsim.version import __version__
 
 
@@ -129,6 +129,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     source = open_log(args)
     log = spanned(source.log, args)
     notes: list[str] = []
+    machine: Machine
     if args.machine is None:
         machine, notes = _default_machine(log, built_in=source.built_in)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
@@ -508,6 +507,8 @@ class FailureTrace(GroupedFailures):
         slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
         numbers = f"# numbers: {self._of.as_text()}\n" if self._of else ""
         if self._nodes is not None:
+            import json
+
             numbers += f"# nodes: {json.dumps(self._nodes)}\n"
         span = f"# span: {shortest(np.array([self._span]))[0]}\n"
         head = f"{CSV_MARK}\n{span}{name}{numbers}{slow}{','.join(self._columns)}\n"

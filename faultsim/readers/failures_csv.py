@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import logging
 import math
 import os
 import re
@@ -336,6 +335,8 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
     opened = still_open[keep]
     table["downtime"] = np.where(opened, np.maximum(covered - table["time"], 0.0), table["downtime"])
     if opened.any():
+        import logging
+
         logging.getLogger("faultsim").warning(
             "%s: %s of %s outages have no end; they last until the trace ends",
             *(file.name, f"{np.count_nonzero(opened):,}", f"{len(opened):,}"),

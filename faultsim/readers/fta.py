@@ -40,7 +40,7 @@ class _Events(NamedTuple):
     nodes: NDArray[np.int64]  # all node ids, each once
     first: float
     last: float
-    count: int  # events read
+    read: int  # number of events read
 
 
 def read_fta(
@@ -113,7 +113,7 @@ def read_fta(
         events = _parse(block, prefix.encode())
         parts.append(_read_lines(block, prefix.encode(), unread, line_number) if events is None else events)
         line_number += block.count(b"\n")
-        events_read += parts[-1].count
+        events_read += parts[-1].read
     unread.finish(events_read + unread.count_unreadable, expected=f"lines of {_WIDTH} fields, {', '.join(_FIELDS)}")
     nodes = np.unique(np.concatenate([part.nodes for part in parts])) if parts else np.zeros(0, dtype=np.int64)
     if not len(nodes):

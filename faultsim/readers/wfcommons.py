@@ -43,8 +43,8 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, str
     InputError
         No such file; JSON that is malformed (file, line and column are named); a document of another form; a field
         that is missing or of the wrong kind (its place in the document is named); a run time or size that is not
-        finite, a negative size; a parent, child or file that is unknown; parents and children that contradict each other; a
-        cycle.
+        finite, a negative size; a parent, child or file that is unknown; parents and children that contradict each
+        other; a cycle.
 
     Notes
     -----
@@ -131,11 +131,11 @@ def _older(place: _Place, path: str, title: str, *, strict: bool) -> Workflow:
     pairs: dict[tuple[int, int], None] = {}
     for key in ("parents", "children"):
         for job, task in enumerate(tasks):
-            for label in task.names(key) if task.has(key) else []:
-                others = [number[label]] if label in number else names.get(label, [])
+            for other_label in task.names(key) if task.has(key) else []:
+                others = [number[other_label]] if other_label in number else names.get(other_label, [])
                 if len(others) != 1:
                     what = "no task has" if not others else f"{len(others)} tasks have"
-                    raise task.bad(f"{what} the id or name {label!r}", at=f"{task.path}.{key}")
+                    raise task.bad(f"{what} the id or name {other_label!r}", at=f"{task.path}.{key}")
                 pairs[(others[0], job) if key == "parents" else (job, others[0])] = None
     edges = []
     for a, b in pairs:

@@ -85,16 +85,20 @@ class AgainstRecorded(SummaryTable):
     @property
     def findings(self) -> tuple[str, ...]:
         """What the numbers mean for the question whether the model is the machine, one sentence each."""
-        jobs, said = int(self["n_jobs"]), []
+        jobs, nodes, most, unfit, out_of_order, passed = (
+            f"{int(self[key]):,}"
+            for key in ("n_jobs", "nodes", "recorded_most_nodes", "n_unfit", "n_out_of_order", "n_passed")
+        )
+        said = []
         if self["n_unfit"]:
             said.append(
-                f"{int(self['n_unfit']):,} of {jobs:,} recorded starts do not fit on {int(self['nodes']):,} nodes (recorded "
-                f"jobs hold up to {int(self['recorded_most_nodes']):,}): the machine or the sizes are not those of the log"
+                f"{unfit} of {jobs} recorded starts do not fit on {nodes} nodes (recorded jobs hold up to {most}): "
+                "the machine or the sizes are not those of the log"
             )
         if self["n_out_of_order"]:
             said.append(
-                f"{int(self['n_out_of_order']):,} of {jobs:,} recorded starts pass one of {int(self['n_passed']):,} jobs that wait "
-                "beside enough idle nodes: limits, reservations or decisions by hand that the model does not have"
+                f"{out_of_order} of {jobs} recorded starts pass one of {passed} jobs that wait beside enough idle "
+                "nodes: limits, reservations or decisions by hand that the model does not have"
             )
         return tuple(said)
 

@@ -43,13 +43,13 @@ def test_archive_with_spaces_and_comments(case: Any, name: str, capsys: pytest.C
     assert "1         failures" in capsys.readouterr().out
 
 
-def test_stop_before_start(case: Any) -> None:  # F05
+def test_stop_before_start(case: Any) -> None:
     path = case("F05-fta-stop-before-start.tab")
     assert fs.read_fta(path).dropped == {"unreadable event": 1}
     refused(fs.InputError, "line 1: the event stops", fs.read_fta, path, strict=True)
 
 
-def test_overlaps(case: Any) -> None:  # F06
+def test_overlaps(case: Any) -> None:
     assert len(fs.read_failures(case("F06-overlap.csv"))) == 4
 
 
@@ -74,11 +74,11 @@ def test_tables(case: Any, name: str, time: Any, node: Any, down: Any, nodes: An
     assert fs.read(case(name)) == trace
 
 
-def test_empty_table(case: Any) -> None:  # F11
+def test_empty_table(case: Any) -> None:
     assert len(fs.read_failures(case("F11-empty.csv"))) == 0
 
 
-def test_blue_gene(case: Any) -> None:  # F15, F16
+def test_blue_gene(case: Any) -> None:
     assert len(fs.read_bluegene_ras(case("F15-bgl.log"))) >= 1
     refused(fs.InputError, "no failures", fs.read_bluegene_ras, case("F16-bgl-no-failure.log"))
 

@@ -148,7 +148,7 @@ def test_machine_of_the_header(
     ],
 )
 def test_lines_of_one_job(tmp_path: Path, line: str) -> None:
-    """Text behind the fields, other separators, and words in fields that are not used (K6)."""
+    """Text behind the fields, other separators, and words in fields that are not used."""
     log = read(tmp_path, "; MaxProcs: 8", line, row(2, submit=5), strict=True)
     assert (log.id.tolist(), log.runtime.tolist(), log.size.tolist()) == ([1, 2], [10, 10], [2, 2])
 
