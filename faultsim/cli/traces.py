@@ -20,6 +20,7 @@ KINDS = {
 # Options of readers that are options of the command line, as argparse names them.
 _READING = (
     "system", "level", "gap", "kinds", "strict", "downtime", "prefix", "min_downtime", "begin", "end", "under_way",
+    "separator", "zone",
 )  # fmt: skip
 # Option of a synthetic trace (as argparse names it) -> default, kinds that take it.
 _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -53,9 +54,11 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {row.summary}" for name, row in FORMATS.items())
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
     group.add_argument(
-        "--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan)"
+        "--begin",
+        metavar="DATE",
+        help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan, events)",
     )
-    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan)")
+    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan, events)")
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
@@ -69,12 +72,19 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kinds",
         metavar="WHICH",
-        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb",
+        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb; "
+        "events: all (default), down or drain",
     )
     group.add_argument(
         "--downtime", type=duration, metavar="S", help="ras, titan: down time of each failure (default 0)"
     )
-    group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
+    group.add_argument(
+        "--strict", action="store_true", default=None, help="ras, events: an unreadable line is an error"
+    )
+    group.add_argument(
+        "--separator", metavar="TEXT", help="events: the text between fields (default: that of the names)"
+    )
+    group.add_argument("--zone", metavar="NAME", help="events: zone of the machine's clock, such as Europe/Berlin")
 
 
 def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:

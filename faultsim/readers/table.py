@@ -11,6 +11,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.accounting_lines import begins_events, begins_lsf, begins_pbs, begins_sacct, begins_sge
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
@@ -18,7 +19,11 @@ from faultsim.readers.fta import read_fta
 from faultsim.readers.input_lines import Lines
 from faultsim.readers.jobs import read_jobs
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.lsf import read_lsf
+from faultsim.readers.pbs import read_pbs
 from faultsim.readers.sacct import read_sacct
+from faultsim.readers.sacct_events import read_sacct_events
+from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
@@ -88,9 +93,12 @@ READERS: tuple[Reader[Any], ...] = (
         "sacct",
         read_sacct,
         ".txt",
-        "what sacct --parsable2 of Slurm prints",
-        lambda line: b"|" in line and b"JobID" in line.split(b"|"),
+        "what sacct --parsable2 or --json of Slurm prints",
+        begins_sacct,
     ),
+    Reader(Workload, "pbs", read_pbs, ".txt", "accounting of PBS Professional, OpenPBS or Torque", begins_pbs),
+    Reader(Workload, "lsf", read_lsf, ".acct", "lsb.acct, the accounting of LSF", begins_lsf),
+    Reader(Workload, "sge", read_sge, ".txt", "accounting of Grid Engine", begins_sge),
     Reader(
         FailureTrace,
         "csv",
@@ -139,6 +147,14 @@ READERS: tuple[Reader[Any], ...] = (
         "fault_trace.json of InfiniteHBD-Trace, StepFun",
         lambda line: line.startswith(b"["),
     ),
+    Reader(
+        FailureTrace,
+        "events",
+        read_sacct_events,
+        ".txt",
+        "what sacctmgr show event --parsable2 of Slurm prints",
+        begins_events,
+    ),
     Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.5)"),
     Reader(Workflow, "dax", read_dax, ".dax", "Pegasus (DAX)"),
     Reader(Workflow, "stg", read_stg, ".stg", "Standard Task Graph Set"),
@@ -151,7 +167,7 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
     Examples
     --------
     >>> list(readers_of(FailureTrace))
-    ['csv', 'lanl', 'fta', 'ras', 'titan', 'stepfun']
+    ['csv', 'lanl', 'fta', 'ras', 'titan', 'stepfun', 'events']
     """
     return {row.name: row for row in READERS if row.gives is gives}
 

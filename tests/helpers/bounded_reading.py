@@ -84,6 +84,8 @@ def entry_points() -> dict[str, Any]:
     found = {f"{row.gives.__name__} {row.name}": row.read for row in READERS}
     return found | {
         "Workload parquet": fs.read_jobs,
+        "Workload sacct json": fs.read_sacct,
+        "Workload sacct text": fs.read_sacct,
         "what is": what_is,
         "detect log": lambda path: detect(path, fs.Workload),
         "detect failures": lambda path: detect(path, fs.FailureTrace),
