@@ -23,7 +23,7 @@ from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
-from faultsim.readers.table import READERS
+from faultsim.readers.table import READERS, read
 from faultsim.readers.titan import read_titan
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
@@ -264,6 +264,7 @@ __all__ = [
     "parse_policy",
     "partition",
     "plan",
+    "read",
     "read_bluegene_ras",
     "read_dax",
     "read_failures",

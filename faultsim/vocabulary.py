@@ -91,10 +91,10 @@ def duration(text: str, *, short: bool = False) -> float | None:
     (None, None, 184.0, None)
     """
     stripped = text.strip()
-    if stripped.lower() in UNLIMITED:
-        return math.inf
     if ":" in stripped:
         return clock(stripped, short=short)
+    if stripped.lower() in UNLIMITED:
+        return math.inf
     sign = -1.0 if stripped.startswith("-") else 1.0
     rest, total = stripped[1:] if stripped[:1] in ("-", "+") else stripped, 0.0
     at, before = 0, math.inf

@@ -22,7 +22,7 @@ from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import datetime
 
     from faultsim.data.failures import FailureTrace
 
@@ -101,20 +101,19 @@ class Workload(JobTable):
         return super()._fill(**{"lost_runs": None, **parts})
 
     def _made(self, *args: Any, **facts: Any) -> Self:
-        return super()._made(*args, **facts)._with_facts(self._lost_runs)
+        return super()._made(*args, **facts)._with_lost_runs(self._lost_runs)
 
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         new = super()._derived(dropped, **changed)
-        return new._with_facts(None) if "submit" in changed else new
+        return new._with_lost_runs(None) if "submit" in changed else new
 
     def __reduce__(self) -> tuple[Any, ...]:
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, parts if self._lost_runs is None else {**parts, "lost_runs": self._lost_runs})
 
-    def _with_facts(self, lost_runs: FailureTrace | None, notes: Sequence[str] = ()) -> Self:
-        """This new workload, not yet given to a caller, with its lost runs and further notes in its header."""
+    def _with_lost_runs(self, lost_runs: FailureTrace | None) -> Self:
+        """This new workload, not yet given to a caller, with its lost runs."""
         object.__setattr__(self, "_lost_runs", lost_runs)
-        object.__setattr__(self, "_comments", (*self._comments, *(f"; Note: {note}" for note in notes)))
         return self
 
     @property
@@ -332,24 +331,44 @@ class Workload(JobTable):
         return [*kept, *counts]
 
     @classmethod
-    def from_pandas(cls, frame: pd.DataFrame, *, columns: Sequence[str] = (), name: str = "") -> Workload:
-        """A workload from a pandas frame with at least the columns submit, runtime and size.
-
-        NaN in estimate or user means "missing".  Other columns that `columns` does not name are ignored.
+    def from_pandas(
+        cls,
+        frame: Any,
+        *,
+        submit: str | None = None,
+        runtime: str | None = None,
+        size: str | None = None,
+        estimate: str | None = None,
+        id: str | None = None,
+        user: str | None = None,
+        start: str | None = None,
+        finish: str | None = None,
+        unit: str | Mapping[str, str] = "s",
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        begin: str | datetime.date | float | None = None,
+        end: str | datetime.date | float | None = None,
+        name: str = "",
+        zone: str | None = None,
+        strict: bool = False,
+    ) -> Workload:
+        """A workload from a frame of pandas or polars, or an Arrow table: as `read_jobs` of the same frame as a CSV.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
-            Rows sorted by submit.
-        columns : sequence of str
-            Names of the further columns to keep.
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Rows in any order; or any object with the Arrow PyCapsule interface (all but pandas need pyarrow).  The
+            index of a frame of pandas is ignored.
+        submit, runtime, size, estimate, id, user, start, finish : str, optional
+            Names of these columns, by default their own.  Moments may be datetimes, run times timedeltas, users text.
+        unit, columns, begin, end, zone, strict : object
+            As of `faultsim.read_jobs`.  By default all further columns that a log can have are kept.
         name : str
             Name for output and figures.
 
         Raises
         ------
         InputError
-            A column is missing, looks misspelled, or contains invalid values.
+            A column is missing or looks misspelled; no row is a job.
 
         Examples
         --------
@@ -358,23 +377,15 @@ class Workload(JobTable):
         >>> fs.Workload.from_pandas(log.to_pandas()) == log
         True
         """
-        from difflib import get_close_matches
+        from faultsim.readers.frames import jobs_of_frame
 
-        there = [str(key) for key in frame.columns]
-        for needed in ("submit", "runtime", "size"):
-            if needed not in there:
-                raise InputError(f"from_pandas: column {needed!r} missing; the frame has {', '.join(there)}")
-        for key in set(_COLUMNS) - set(there):
-            if near := get_close_matches(key, there, n=1, cutoff=0.85):
-                raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
-        given = {key: frame[key].to_numpy() for key in _COLUMNS if key in there}
-        for key in ("estimate", "user"):
-            if key in given and given[key].dtype.kind == "f":
-                given[key] = np.where(np.isnan(given[key]), -1.0, given[key])
-        for key in columns:
-            if key not in there:
-                raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
-        return cls(**given, columns={key: frame[key].to_numpy() for key in columns}, name=name)
+        given = {
+            "submit": submit, "runtime": runtime, "size": size, "estimate": estimate, "id": id, "user": user,
+            "start": start, "finish": finish,
+        }  # fmt: skip
+        return jobs_of_frame(
+            frame, given, unit=unit, columns=columns, begin=begin, end=end, name=name, zone=zone, strict=strict
+        )
 
 
 def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], name: str) -> Workload:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,13 @@ ROWS: dict[str, tuple[str, str]] = {
     "bin_work_mean": ("node-s", "work of all jobs of one size, mean over the sizes 1..nodes"),
     "bin_work_sd": ("node-s", "work of all jobs of one size, standard deviation"),
 }
+
+
+#: Share of the jobs, or of their work, beyond their estimates above which the unit of estimates is doubtful.  Logs of
+#: the Parallel Workloads Archive have up to a fifth of such jobs; half would mean that limits are not enforced.
+MOST_PAST = 0.5
+#: Jobs with an estimate that are needed to judge.
+LEAST_LIMITS = 3
 
 
 class Summary(SummaryTable):
@@ -75,6 +82,34 @@ def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
     span = float(submit[-1] - submit[0])
     total = float(work.sum())
     return total / (nodes * span) if span > 0 else float("inf")
+
+
+def past_estimates(columns: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """A sentence if most jobs, or most of the work, run past their estimates: their unit is probably wrong.
+
+    Examples
+    --------
+    >>> columns = {"runtime": [300, 1200, 60], "estimate": [10, 30, 5], "size": [4, 8, 1]}
+    >>> print(*past_estimates({name: np.array(values) for name, values in columns.items()}))  # doctest: +ELLIPSIS
+    100 % of the jobs run past their limit, and by 98 % of the work: is the limit in minutes? ...
+    """
+    runtime, estimate, size = columns["runtime"], columns["estimate"], columns["size"]
+    known = (estimate >= 0) & (runtime > 0)
+    if int(known.sum()) < LEAST_LIMITS:
+        return
+    runtime, estimate, size = runtime[known], estimate[known], size[known].astype(np.float64)
+    past = float((runtime > estimate).mean())
+    work = float((runtime * size).sum())
+    beyond = float((np.maximum(runtime - estimate, 0.0) * size).sum()) / work
+    if past <= MOST_PAST and beyond <= MOST_PAST:
+        return
+    unit = ""
+    for word, name, factor in (("minutes", "min", 60.0), ("hours", "h", 3600.0)):
+        if float((runtime > factor * estimate).mean()) <= past / 4:
+            unit = f"is the limit in {word}? unit={{'estimate': {name!r}}}"
+            break
+    share = f"{100 * past:.0f} % of the jobs run past their limit, and by {100 * beyond:.0f} % of the work"
+    yield f"{share}: {unit or 'check the unit of the estimates'}"
 
 
 def bin_workload(size: NDArray[Any], work: NDArray[Any], nodes: int) -> NDArray[np.float64]:

@@ -74,6 +74,7 @@ def accounting_log(
         name=name,
         reasons=reasons or {},
         dropped=dropped,
+        comments=[f"; Note: {note}" for note in notes],
     )
     zero = float(log.header["UnixStartTime"])
     until = float(np.max(log.submit + log.runtime))
@@ -81,19 +82,18 @@ def accounting_log(
     if begin is not None or end is not None:
         inside = [run for run in inside if run[0] <= until]
     if not inside:
-        return log._with_facts(None, notes)
+        return log
     times = [time for time, _, _ in inside]
     names = tuple(sorted({node for _, node, _ in inside if node}, key=natural))
     number = {node: at for at, node in enumerate(names)}
-    unnamed = range(len(names), len(names) + len(inside))
     trace = FailureTrace(
         times,
-        [number.get(node, unnamed[at]) for at, (_, node, _) in enumerate(inside)],
+        [number.get(node, len(names) + at) for at, (_, node, _) in enumerate(inside)],
         0.0,
         span=max(until, times[-1]),
         name=f"lost runs of {log.name}",
     )
-    return log._with_facts(trace._with_names(names, [reason for _, _, reason in inside]), notes)
+    return log._with_lost_runs(trace._with_names(names, [reason for _, _, reason in inside]))
 
 
 @dataclass

@@ -8,6 +8,7 @@ _NAME = re.compile(rb"[A-Za-z][A-Za-z0-9]*")
 _BOM = b"\xef\xbb\xbf"
 _PBS = re.compile(rb"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z]{1,2};")
 _LSF = re.compile(rb'"[A-Z][A-Z_]+" "[\d.]+" \d+ ')
+_JSON = re.compile(rb'\{\s*"(jobs|meta|metadata|errors|warnings)"')
 _SGE = re.compile(rb"[^:\s]*:[^:\s]*:[^:]*:[^:]*:[^:]*:\d+:[^:]*:-?\d+:\d+:\d+:\d+:")
 _SACCT = frozenset({b"jobid", b"jobidraw"})
 _ELAPSED = frozenset({b"elapsed", b"elapsedraw", b"end"})
@@ -28,7 +29,7 @@ def begins_sacct(line: bytes) -> bool:
     """
     stripped = line.removeprefix(_BOM).lstrip()
     if stripped.startswith(b"{"):
-        return re.match(rb'\{\s*"(jobs|meta|metadata)"', stripped) is not None and b'"nb_res"' not in stripped
+        return _JSON.match(stripped) is not None
     if _NO_NAMES.match(stripped):
         return True  # of sacct --noheader: the reader says so
     names = {name.lower() for name in _NAME.findall(stripped)}

@@ -104,8 +104,7 @@ class SlurmFields:
                 return factor * float(text)
             if vocabulary.is_missing(text) or vocabulary.is_unlimited(text):
                 return math.nan
-            found = vocabulary.duration(text, short=True)
-            return None if found is None or found < 0 else found
+            return vocabulary.duration(text, short=True)
 
         return self.column(name, read, "is no duration such as 90 or 1-02:03:04")
 

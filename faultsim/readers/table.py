@@ -1,12 +1,14 @@
 """`READERS`: every format that faultsim reads.  Command line, sweep files and documentation walk it."""
 
+import codecs
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
@@ -30,13 +32,41 @@ from faultsim.readers.swf import read_swf
 from faultsim.readers.titan import read_titan
 from faultsim.readers.wfcommons import read_wfcommons
 
-_WORDS = {Workload: "job log", FailureTrace: "failure trace", Workflow: "workflow"}
-# A name, then a separator: no job line of an SWF, nor a ";" comment, begins so.
-_NAMES_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[\"A-Za-z_][^,;\t|<>{}]*[,;\t|]")
+_WORDS = {Workload: "job log", FailureTrace: "failure trace", Workflow: "workflow", object: "result"}
+_ZIP, _SQLITE, _PARQUET = b"PK\x03\x04", b"SQLite format 3\0", b"PAR1"
+_SAVED = (_ZIP, _SQLITE)
+_BINARY = (*_SAVED, _PARQUET)
+#: Names of columns, in lower case, by which a table of failures is told from one of jobs.
+_OF_NODES = {b"node", b"nodes", b"nodenum", b"node_id", b"nodeid", b"nodename", b"node_name", b"host", b"hostname"} | {
+    b"machine", b"machine_id", b"server", b"component", b"component_id"
+}  # fmt: skip
+_OF_TIMES = {b"time", b"start", b"timestamp", b"date", b"begin", b"failed", b"timestart", b"start_time", b"down"} | {
+    b"event_start_time", b"failure_time", b"fail_time", b"failure", b"starttime", b"begin_time", b"from", b"when"
+}  # fmt: skip
+_OF_JOBS = {b"submit", b"submitted", b"submit_time", b"submittime", b"runtime", b"run_time", b"size", b"job"} | {
+    b"jobid", b"job_id", b"walltime", b"wall_time", b"nodes_requested", b"queue", b"user", b"jobname", b"job_name", b"elapsed"
+}  # fmt: skip
+_OF_INTERVALS = {b"failure_interval", b"failure_duration"}
+_BETWEEN = (b",", b";", b"\t", b"|")
+#: Bytes of a file by which formats are told; the first key of an indented JSON document is among them.
+_START = 64
+#: Bytes of a first line in which names of columns are looked for.
+_LONGEST_HEADER = 1 << 16
+# A name or nothing (pandas writes its index under no name), then a separator: no job line of an SWF, nor a ";" comment,
+# begins so.
+_NAMES_LINE = re.compile(rb"(?:[\"A-Za-z_][^,;\t|<>{}]*|)[,\t|]|[\"A-Za-z_][^,;\t|<>{}]*;")
 _RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
 
 
+def _is_event(line: bytes) -> bool:
+    """Whether a line may be an event of the Failure Trace Archive: 9 to 12 fields, of which an SWF line has 18."""
+    fields = line.split()
+    return _LEAST <= len(fields) < _MOST and b"," not in line and all(field.isdigit() for field in fields[:3])
+
+
 Data = TypeVar("Data")
+#: Fields of an event of the Failure Trace Archive: 9, and some that a site adds.
+_LEAST, _MOST = 8, 13
 
 
 @dataclass(frozen=True)
@@ -76,6 +106,11 @@ class Reader(Generic[Data]):
         """Names of its options."""
         return tuple(inspect.signature(self.read).parameters)[1:]
 
+    @property
+    def called(self) -> str:
+        """What it reads, in words: ``job log, Standard Workload Format``."""
+        return f"{_WORDS[self.gives]}, {self.summary}"
+
 
 #: Every format; of those that a first line fits, the last is meant.
 READERS: tuple[Reader[Any], ...] = (
@@ -113,7 +148,7 @@ READERS: tuple[Reader[Any], ...] = (
         read_lanl,
         ".csv",
         "LA-UR-05-7318, the failure records of LANL",
-        lambda line: line.startswith((b"System,", b"\xef\xbb\xbfSystem,")),
+        lambda line: line.startswith(b"System,"),
     ),
     Reader(
         FailureTrace,
@@ -121,7 +156,7 @@ READERS: tuple[Reader[Any], ...] = (
         read_fta,
         ".tab",
         "event_trace.tab of the Failure Trace Archive",
-        lambda line: line.startswith(b"# event_id") or line.count(b"\t") >= 7,
+        lambda line: line.lstrip(b"# ").startswith((b"event_id", b"component_id")) or _is_event(line),
     ),
     Reader(
         FailureTrace,
@@ -172,43 +207,83 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
     return {row.name: row for row in READERS if row.gives is gives}
 
 
-def _first_line(path: str | os.PathLike[str]) -> bytes:
-    """The first line that is no comment."""
-    for document in (True, False):  # the first line of a document may be the only one, and all of it
-        for block in Lines(path, document=document):
-            lines = (line.strip() for line in block.split(b"\n"))
-            first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
-            if first:
-                return first
-            if document:
-                break
-    return b""
+@dataclass(frozen=True)
+class Beginning:
+    """How a file begins, whatever its encoding and compression: what `what_is` judges by.
+
+    Parameters
+    ----------
+    start : bytes
+        The first bytes, decompressed, without a byte order mark.
+    line : bytes
+        The first line that is no comment; the comment of the Failure Trace Archive with names counts as one.
+    names : frozenset of bytes
+        Its fields by its own separator, in lower case, without quotes; of a Parquet file the names of its columns.
+    """
+
+    start: bytes
+    line: bytes
+    names: frozenset[bytes]
 
 
-def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
-    """The reader of a file by its first line that is no comment.
+def beginning(path: str | os.PathLike[str]) -> Beginning:
+    """How a file begins.
 
     Raises
     ------
-    OptionError
-        For standard input, which can be read only once.
     InputError
-        If no reader knows the line.
+        If there is no such file, or if it is an archive of another kind than gzip, xz and bzip2.
+
+    Examples
+    --------
+    >>> with open("begins.csv", "wb") as file:
+    ...     _ = file.write(b"\\xef\\xbb\\xbf# exported\\n\\"submit\\";runtime\\n")
+    >>> beginning("begins.csv").line, sorted(beginning("begins.csv").names)
+    (b'"submit";runtime', [b'runtime', b'submit'])
     """
-    known = readers_of(gives)
-    if path == "-":
-        raise OptionError(f"--format is needed for standard input: {', '.join(known)}")
-    first = _first_line(path)
-    for row in reversed(known.values()):
-        if row.begins(first):
-            return row
-    raise InputError(f"{path}: not a {_WORDS[gives]} by its first line; give --format {'|'.join(known)}")
+    raw = next(iter(Lines(path, document=True)), b"")
+    if raw.startswith(_PARQUET):
+        return Beginning(raw[:_START], _PARQUET, _names_of_parquet(path))
+    if raw.startswith(_SAVED) or not raw:
+        return Beginning(raw[:_START], b"", frozenset())
+    # The first block of a document is not cut at lines, so that a file of one very long line is judged, too.
+    text = raw
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = raw[: len(raw) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
+    else:
+        next(iter(Lines(path)), b"")  # refuses archives and binary files by name
+    text = text.removeprefix(codecs.BOM_UTF8)
+    first = comment = b""
+    for line in map(bytes.strip, text.replace(b"\r", b"\n").split(b"\n")):
+        if line.startswith(b"# event_id"):
+            first = line
+            break
+        if line.startswith(b"#"):
+            comment = line
+        elif line and not line.lower().startswith(b"sep="):
+            first = line
+            break
+    between = max(_BETWEEN, key=first.count)
+    if comment.count(between) == first.count(between) > 0 and first[:1].isdigit():
+        first = comment.lstrip(b"#").strip()  # the names are in a comment
+    names = frozenset(name.strip().strip(b'"').lower() for name in first[:_LONGEST_HEADER].split(between))
+    return Beginning(text[:_START], first, names)
 
 
-def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
-    """The reader of a file of any kind: by its name where that tells, else by its first line.
+def _names_of_parquet(path: str | os.PathLike[str]) -> frozenset[bytes]:
+    """The names of the columns of a Parquet file; none without pyarrow, or of a file that cannot be read."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        return frozenset()
+    try:
+        return frozenset(name.lower().encode("utf-8", "replace") for name in parquet.read_schema(path).names)
+    except (OSError, ArrowException, UnicodeDecodeError):
+        return frozenset()
 
-    A table of failures is told from one of jobs by its column ``node``; what nothing else fits is a job log.
+
+def candidates(path: str | os.PathLike[str]) -> list[Reader[Any]]:
+    """Every reader that fits a file, the likeliest first: by the end of its name, then by how it begins.
 
     Raises
     ------
@@ -218,16 +293,153 @@ def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
     stem = os.fspath(path).lower()
     for end in (".gz", ".xz", ".bz2"):
         stem = stem.removesuffix(end)
-    for row in readers_of(Workflow).values():
-        if row.extension != ".json" and stem.endswith(row.extension):
+    flows, traces, logs = readers_of(Workflow), readers_of(FailureTrace), readers_of(Workload)
+    found: list[Reader[Any]] = [
+        row for row in flows.values() if row.extension != ".json" and stem.endswith(row.extension)
+    ]
+    begins = beginning(path)
+    line = begins.line
+    if begins.start.startswith(_SAVED):
+        return [_SAVED_RESULT]
+    if line.startswith((b"{", b"<")):
+        document = flows["wfcommons" if line.startswith(b"{") else "dax"]
+        found.append(logs["sacct"] if begins_sacct(begins.start) else document)
+    fits = [row for row in reversed(traces.values()) if row.begins(line)]
+    jobs = [row for row in reversed(logs.values()) if row.begins(line)]
+    # A trace in a form of its own is surely one; a table is one of failures if it has their columns.
+    own = [row for row in fits if row.name != "csv"]
+    tables = [row for row in fits if row.name == "csv"]
+    if is_failure_table(begins.names):
+        tables = [traces["csv"]]
+        return [*found, *own, *tables, *jobs]
+    return [*found, *own, *jobs, *tables]
+
+
+def is_failure_table(names: Collection[bytes]) -> bool:
+    """Whether names of columns, in lower case, are those of a table of failures and not of one of jobs.
+
+    Examples
+    --------
+    >>> is_failure_table([b"host", b"start", b"end"]), is_failure_table([b"submit", b"node", b"runtime", b"size"])
+    (True, False)
+    """
+    there = set(names)
+    if there & _OF_INTERVALS:
+        return True
+    return bool(there & _OF_NODES and there & _OF_TIMES) and not there & _OF_JOBS
+
+
+def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
+    """The likeliest reader of a file that gives a log, a trace or a workflow, as asked for: see `candidates`.
+
+    Raises
+    ------
+    OptionError
+        For standard input, which can be read only once.
+    InputError
+        If no reader of this kind knows the file.
+    """
+    known = readers_of(gives)
+    if path == "-":
+        raise OptionError(f"--format is needed for standard input: {', '.join(known)}")
+    for row in candidates(path):
+        if row.gives is gives:
             return row
-    first = _first_line(path)
-    if first.startswith((b"{", b"<")):
-        return readers_of(Workflow)["wfcommons" if first.startswith(b"{") else "dax"]
-    traces, names = readers_of(FailureTrace), first.split(b",")
-    for name in ("stepfun", "titan", "ras", "lanl"):
-        if traces[name].begins(first):
-            return traces[name]
-    if first.startswith(b"# event_id"):
-        return traces["fta"]
-    return traces["csv"] if b"time" in names and b"node" in names else detect(path, Workload)
+    raise InputError(f"{path}: not a {_WORDS[gives]} by its first line; give --format {'|'.join(known)}")
+
+
+def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
+    """The likeliest reader of a file of any kind: see `candidates`.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Workload(submit=[0], runtime=[1], size=[1]).write_swf("one.swf")
+    >>> what_is("one.swf").name, what_is("one.swf").called
+    ('swf', 'job log, Standard Workload Format')
+    """
+    return candidates(path)[0]
+
+
+def read(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Any:
+    """Read any file that faultsim knows: a job log, failure trace, workflow, saved result or store of a sweep.
+
+    Parameters
+    ----------
+    path : path
+        The file; what it is, is judged by its content, and for some workflows by the end of its name.
+    format : str, optional
+        Name of the format in `READERS`, where the judgement is wrong.  A name that several kinds have (``"csv"``) means
+        that kind for which the file was taken, or else the first.
+    **options
+        Those of the reader, such as ``submit="when"`` of `read_jobs`.
+
+    Returns
+    -------
+    Workload, FailureTrace, Workflow, Result, WorkflowResult or SweepTable
+        The logger "faultsim" says at level INFO which reader was taken; ``what_is(path)`` of `faultsim.readers.table`
+        says it without reading.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it cannot be read; the message names the format for which it was taken.
+    OptionError
+        An unknown format, or an option that its reader does not have.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.FailureTrace([60], [0], [30], span=100).write_csv("trace.csv")
+    >>> fs.read("trace.csv")
+    <FailureTrace 'trace': 1 failure, nodes 0-0, span 100 s>
+    """
+    if format is None:
+        reader = what_is(path)
+    else:
+        rows = [row for row in READERS if row.name == format]
+        if not rows:
+            checks.choice("format", format, dict.fromkeys(row.name for row in READERS))
+        likely = candidates(path) if len(rows) > 1 and path != "-" else []
+        reader = next((row for row in likely if row in rows), rows[0])
+    for name in options:
+        if name not in reader.options:
+            listed = ", ".join(reader.options) or "none"
+            raise OptionError(
+                f"{path}: {reader.called} has no option {name!r}{checks.did_you_mean(name, reader.options)}; "
+                f"it has {listed}"
+            )
+    import logging
+
+    logging.getLogger("faultsim").info("%s: taken for a %s", path, reader.called)
+    try:
+        return reader.read(path, **options)
+    except InputError as error:
+        if format is not None:
+            raise
+        raise InputError(f"{error} (taken for a {reader.called}; format= says what it is)") from None
+
+
+def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> Any:
+    """A saved result, of jobs or of workflows, or the store of a sweep."""
+    with open(path, "rb") as file:
+        is_store = file.read(16).startswith(_SQLITE)
+    if is_store:
+        from faultsim.sweep import load_sweep
+
+        return load_sweep(path, allow_older_results=allow_older_results)
+    from faultsim.results.load import load_result
+    from faultsim.results.saved_file import OF_WORKFLOWS, form_of
+    from faultsim.results.saved_workflows import load_workflow_result
+
+    load: Callable[..., Any] = load_workflow_result if form_of(path) is OF_WORKFLOWS else load_result
+    return load(path, allow_older_results=allow_older_results)
+
+
+#: What faultsim itself saves; no row of `READERS`, for it is no input of a run.
+_SAVED_RESULT: Reader[Any] = Reader(object, "result", _saved, ".npz, .db", "saved by faultsim")

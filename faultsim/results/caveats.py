@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from faultsim.data.event_kinds import JOB_STATES
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import MOST_LOAD, Workload
+from faultsim.data.workload_summary import past_estimates
 from faultsim.readers.dropped_records import MOST_UNREADABLE, unreadable
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
@@ -76,6 +77,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         missing = int((columns["estimate"] < 0).sum())
         if missing:
             said.append(f"{missing:,} of {len(result):,} jobs have no requested time; their run time is used instead")
+    said += past_estimates(columns)
     said += _of_ids(columns["id"])
     said += _of_load(columns, result.machine.nodes)
     if result.failures is not None:

@@ -163,7 +163,7 @@ def test_other_formats(tmp_path):
     frame = ran.to_pandas()
     assert frame["account"].tolist() == ["physics", "x", "", "é"]
     assert fs.Workload.from_pandas(LOG.to_pandas(), columns=LOG.further) == LOG
-    refused(InputError, "from_pandas: column 'x' missing", fs.Workload.from_pandas, LOG.to_pandas(), columns=["x"])
+    refused(InputError, "from_pandas: no column 'x'", fs.Workload.from_pandas, LOG.to_pandas(), columns=["x"])
     for call in (LOG.write_swf, ran.write_swf):
         refused(InputError, "id: an SWF file has numbers only, and this is a1 and the like", call, tmp_path / "x.swf")
 

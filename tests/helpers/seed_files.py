@@ -44,7 +44,7 @@ def seeds(folder: Path) -> dict[str, bytes]:
                 ]
             }
         ).encode(),
-        "Workload sacct text": b"JobID|JobName|User|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|State|\n"
+        "Workload sacct text": b"JobID|JobName|User|Submit|Start|End|Elapsed|TimelimitRaw|AllocTRES|NodeList|State|\n"
         b"7|a|b|ann|2024-01-31T12:00:00|2024-01-31T12:05:00|2024-01-31T12:06:00|60|10|cpu=8,mem=4G,node=2|n[1-2]|"
         b"NODE_FAIL|\n"
         b"7|x\ny|ann|2024-01-31T12:06:00|2024-01-31T12:07:00|2024-01-31T12:09:00|120|10|cpu=8,gres/gpu:a=1,node=2|n3|"
@@ -59,8 +59,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         b"Resource_List.select=2:ncpus=8:ngpus=1 Resource_List.mem=4gb Resource_List.walltime=01:00:00 Exit_status=0\n",
         "Workload lsf": b'"JOB_FINISH" "10.1" 1719821400 7 1000 0 16 1719820800 0 0 1719820803 "ann" "normal" "" "" "" '
         b'"login" "/home" "" "" "" "" 1 "n9" 2 "n1" "8*n2" 64 60.0 "a ""b""" "sleep\n597" '
-        + b"-1 " * 19
-        + b'"" "project" 0 16 "" "" 3 0 0 "" "" "" "" 0 "" 0 "" -1 "" "" "" "" -1 "" "" 0 "" 0 "text" 1 "k" "v" 0 0 3600\n',
+        + b"-1 "
+        * 19
+        + b'"" "project" 0 16 "" "" 3 0 0 "" "" "" "" 0 "" 0 "" -1 "" "" "" "" -1 "" "" '
+        b'0 "" 0 "text" 1 "k" "v" 0 0 3600\n',
         "Workload sge": b"all.q:n1:users:ann:job:7:sge:0:1719820800:1719820803:1719821400:25:0:597:"
         + b"0:" * 20
         + b"16:3:1:1:0:-l h_rt=3600,h_vmem=2G -pe mpi 16:0:NONE:0\n"

@@ -24,7 +24,7 @@ PIECES = (
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
-    """With one to four changes: bytes, pieces put in, taken out, repeated, or swapped, or cut short; or fields moved."""
+    """With one to four changes: bytes or pieces put in, taken out, repeated or swapped, cut short; or fields moved."""
     data = bytearray(content)
     for _ in range(draw.choice((1, 1, 2, 4))):
         if draw.random() < 0.2:
