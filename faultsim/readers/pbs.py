@@ -168,7 +168,7 @@ def read_pbs(
 def _facts(text: str) -> dict[str, str]:
     """Keys and values; a value ends where a space and the next key follow."""
     found = list(_KEY.finditer(text))
-    ends = [hit.start() for hit in found[1:]] + [len(text)]
+    ends = [hit.start() for hit in found[1:]] + [len(text)] * bool(found)
     return {hit[1]: text[hit.end() : stop].strip() for hit, stop in zip(found, ends, strict=True)}
 
 

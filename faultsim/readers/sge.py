@@ -29,6 +29,8 @@ _IN_MS = 1e11
 _LIMIT = re.compile(r"\bh_rt=([\d:.]+)")
 _MEMORY = re.compile(r"\b(?:h_vmem|mem_free|virtual_free|m_mem_free)=([\d.]+[KMGTkmgt]?)")
 _GPUS = re.compile(r"\b(?:gpu|gpus|ngpus)=(\d{1,6})\b")
+#: The field pe_taskid of a task of a parallel job; a category with times such as 10:00:00 moves other text there.
+_TASK_ON_HOST = re.compile(r"\d+\.[A-Za-z]")
 _MIB = 1024.0**2
 
 
@@ -112,7 +114,7 @@ def read_sge(
             problem = "job number, submission, start and end time are whole numbers"
             dropped.unreadable("record", f"line {number}", problem, line)
             continue
-        if len(fields) > _PE_TASK and fields[_PE_TASK] not in ("", "NONE", "none"):
+        if len(fields) > _PE_TASK and _TASK_ON_HOST.match(fields[_PE_TASK]):
             dropped.left_out("task of a parallel job")
             continue
         job = _job(fields)

@@ -20,7 +20,6 @@ UNFINISHED = frozenset(
     {"COMPLETING", "CONFIGURING", "PENDING", "REQUEUE_FED", "REQUEUE_HOLD", "RUNNING", "SIGNALING", "STAGE_OUT",
      "STOPPED", "SUSPENDED"}
 )  # fmt: skip
-_TRES = re.compile(r"\s*([^=,\s]+)=([^,]*)")
 #: The first name of a list of nodes such as ``g[1-2,7],n1``.
 _FIRST_NODE = re.compile(r"([^,\[\s]+)(?:\[(\d+)[^\]]*\]([^,\[\s]*))?")
 _MIB = 1024.0**2
@@ -64,7 +63,8 @@ def tres_of(text: str) -> dict[str, str]:
     >>> tres_of("billing=64,cpu=64,gres/gpu=8,node=2")
     {'billing': '64', 'cpu': '64', 'gres/gpu': '8', 'node': '2'}
     """
-    return {key.lower(): value.strip() for key, value in _TRES.findall(text)}
+    parts = (part.partition("=") for part in text.split(","))
+    return {key.strip().lower(): value.strip() for key, equals, value in parts if equals}
 
 
 def gpus_of(tres: dict[str, str]) -> float | None:

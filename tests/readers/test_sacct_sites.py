@@ -88,7 +88,7 @@ def test_a_bad_field_drops_its_record_only(read, change, field):
     refused(InputError, f"line 2: column '{field}'", read, FIELDS, row(**({"job": 2} | change)))
 
 
-@pytest.mark.parametrize("elapsed", ["-0:00:16", "-1-00:00:00", "-00:01", "-5s", "-2:03"])
+@pytest.mark.parametrize("elapsed", ["-0:00:16", "-1-00:00:00", "-00:02", "-5s", "-2:03"])
 def test_negative_run_times_are_counted(read, elapsed):
     log = read(FIELDS, row(1), row(2, elapsed=elapsed))
     assert (log.id.tolist(), dict(log.dropped)) == ([1], {"run time negative": 1})
@@ -382,6 +382,8 @@ def test_json_that_is_none_of_sacct(read, text):
         FIELDS + "\n" + "".join(row(7, state="NODE_FAIL", submit=f"{n % 60:02}:00") + "\n" for n in range(8000)),
         "|".join(f"F{n}" for n in range(100_000)) + "|JobID|State\n",
         (FIELDS + "\n") * 5000,
+        FIELDS.replace("NNodes", "AllocTRES") + "\n" + row(1, nodes="x" * 500_000) + "\n",
+        FIELDS + "|NodeList\n" + row(1, state="NODE_FAIL") + "|n[1-999999999999]\n" + row(1, submit="09:00") + "|n1",
     ],
 )
 def test_crafted_files_are_read_or_refused_in_time(tmp_path, content):
