@@ -21,6 +21,9 @@ from faultsim.readers.named_values import typed
 from faultsim.readers.slurm_values import natural
 from faultsim.readers.timestamps import Moment
 
+#: Up to which all whole numbers are floats.
+_MOST_WHOLE = 2.0**53
+
 
 class LostRun(NamedTuple):
     """A run of a job that ended before the job was done, and was followed by another.
@@ -209,7 +212,8 @@ def _column(where: str, key: str, values: Sequence[str | float], content: int) -
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values):
         numbers = np.array([value if isinstance(value, float) else math.nan for value in values])
-        return numbers.astype(np.int64) if bool((numbers == np.floor(numbers)).all()) else numbers
+        whole = (np.abs(numbers) <= _MOST_WHOLE) & (numbers == np.floor(numbers))
+        return numbers.astype(np.int64) if bool(whole.all()) else numbers
     check_unpacked(f"{where}: column {key!r}", 4 * len(texts) * max(map(len, texts), default=0), content)
     return np.array(texts, dtype=np.str_) if key in ("id", "user_name") else typed(texts)
 

@@ -195,7 +195,7 @@ def _value(fields: list[tuple[str, bool]], at: int) -> float:
     """The number at a position, NaN if there is none."""
     if at >= len(fields) or fields[at][1]:
         return math.nan
-    text = fields[at][0].lstrip("-")
+    text = fields[at][0].removeprefix("-")
     return float(fields[at][0]) if _is_number(text) else math.nan
 
 

@@ -246,7 +246,7 @@ def _further(
     for name in [*_KEPT, *amounts] if columns is None else columns:
         if name in amounts:
             values = amounts[name][last]
-            whole = name != "memory" and bool((values == np.floor(values)).all())
+            whole = name != "memory" and bool((values == np.floor(values)).all() and (values <= 2.0**53).all())
             if columns is not None or not np.isnan(values).all():
                 found[name] = values.astype(np.int64) if whole else values
             continue

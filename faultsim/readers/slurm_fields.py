@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.slurm_text import SlurmTable
 from faultsim.readers.slurm_values import count_of
 
+_NUMBER = re.compile(r"-?\d++(\.\d*+)?", re.ASCII)
 #: Seconds beyond which a time is none: 2^53, up to which all whole numbers are floats.
 _LONGEST = 2.0**53
 
@@ -100,7 +102,7 @@ class SlurmFields:
         """A field of durations in seconds, or in a unit of `factor` seconds; NaN without limit."""
 
         def read(text: str) -> float | None:
-            if text.isascii() and text.isdigit():
+            if _NUMBER.fullmatch(text):
                 return factor * float(text)
             if vocabulary.is_missing(text) or vocabulary.is_unlimited(text):
                 return math.nan
@@ -113,7 +115,7 @@ class SlurmFields:
 
         def read(text: str) -> float | None:
             found = count_of(text)
-            return None if found is None or (found == found and found != math.floor(found)) else found
+            return None if found is None or (found == found and not found.is_integer()) else found
 
         return self.column(name, read, "is not a whole number; add --noconvert to the command", needed=needed)
 

@@ -13,7 +13,7 @@ from faultsim.readers.slurm_values import LOST, UNFINISHED
 _SOON = 86_400.0
 
 
-@dataclass
+@dataclass(slots=True)
 class Runs:
     """The runs of a job.
 

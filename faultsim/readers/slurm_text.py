@@ -239,11 +239,7 @@ def _split(
         if not line.strip() and not begun:
             continue
         fields = _fields(line, between)
-        again = line.strip() == header or (
-            len(fields) > 1
-            and sum(word.strip() != "" for word in fields) > 1
-            and all(not word.strip() or word.strip().lower() in known for word in fields)
-        )
+        again = line.strip() == header or _has_names(fields, known)
         whole = len(fields) - trailing == width and (not begun or _plausible(names, fields))
         if begun and (again or whole or len(begun) == _MOST_LINES):
             if count > 1 or names[-1].lower() not in _FREE:  # else the rest of the text that ends the record before
@@ -273,6 +269,12 @@ def _split(
         begun, count = [], 0
     if begun and (count > 1 or names[-1].lower() not in _FREE):
         _unreadable(dropped, place, begun, count, width)
+
+
+def _has_names(fields: list[str], known: frozenset[str]) -> bool:
+    """Whether a line has names of fields: two or more, and nothing else."""
+    words = (word.strip().lower() for word in fields)
+    return len(fields) > 1 and fields[0].strip().lower() in known and all(not word or word in known for word in words)
 
 
 def _unreadable(dropped: DroppedRecords, place: int, begun: list[str], count: int, width: int) -> None:

@@ -78,6 +78,7 @@ def test_a_file_cut_off_in_a_record(read):
     ("change", "field"),
     [
         ({"elapsed": "1:2:3:4"}, "ElapsedRaw"), ({"nodes": "two"}, "NNodes"), ({"nodes": "1.5"}, "NNodes"),
+        ({"nodes": "9" * 400}, "NNodes"),
         ({"submit": "2024-13-01T00:00:00"}, "Submit"), ({"limit": "soon"}, "TimelimitRaw"),
         ({"job": "abc"}, "JobID"), ({"submit": "Yesterday 8:00"}, "Submit"), ({"elapsed": "9" * 30}, "ElapsedRaw"),
     ],
