@@ -17,6 +17,8 @@ from faultsim import checks
 from faultsim.errors import InputError
 
 MAX_NODES = 2**31 - 1  # node numbers and sizes are int32
+#: Seconds up to which float64 has every whole number: times beyond it would lose seconds without a word.
+MOST_SECONDS = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -361,6 +363,8 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
         what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
         right = f"expected at least {column.minimum:g}{else_missing}"
         _refuse(low, array, column, f"{what}; {right}")
+    if column.unit == "s" and array.dtype.kind in "iuf":
+        _refuse(array > MOST_SECONDS, array, column, "is beyond 2**53 s, the largest time of which each second counts")
     kind = np.dtype(column.dtype)
     if kind.kind == "i" and array.dtype.kind != "b":
         if array.dtype.kind == "f":

@@ -15,6 +15,7 @@ from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, leading_integer
 from faultsim.data.table import Table
 from faultsim.errors import InputError
+from faultsim.vocabulary import is_unlimited
 
 _COLUMNS = by_name(WORKLOAD)
 
@@ -258,8 +259,24 @@ class JobTable(Table):
 
 
 def _checked(key: str, values: object, length: int) -> NDArray[Any]:
+    if key == "estimate":
+        values = _without_limit(values)
     check = id_column if key == "id" else as_column
     return check(values, _COLUMNS[key], length=length)
+
+
+def _without_limit(values: object) -> object:
+    """Estimates with -1, the sign of a missing one, where there is no limit: infinite, or a word for it."""
+    if isinstance(values, list | tuple):
+        return [-1.0 if _is_unlimited(value) else value for value in values]
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        return np.where(array == np.inf, -1.0, array)
+    return [-1.0 if _is_unlimited(value) else value for value in array] if array.dtype.kind in "OUT" else values
+
+
+def _is_unlimited(value: object) -> bool:
+    return is_unlimited(value) if isinstance(value, str) else isinstance(value, float) and value == np.inf
 
 
 def _refuse_empty(n: int, rest: str) -> None:

@@ -44,7 +44,7 @@ _OF_TIMES = {b"time", b"start", b"timestamp", b"date", b"begin", b"failed", b"ti
     b"event_start_time", b"failure_time", b"fail_time", b"failure", b"starttime", b"begin_time", b"from", b"when"
 }  # fmt: skip
 _OF_JOBS = {b"submit", b"submitted", b"submit_time", b"submittime", b"runtime", b"run_time", b"size", b"job"} | {
-    b"jobid", b"job_id", b"walltime", b"wall_time", b"nodes_requested", b"queue", b"user", b"jobname", b"job_name", b"elapsed"
+    b"jobid", b"job_id", b"walltime", b"wall_time", b"nodes_requested", b"queue", b"user", b"jobname", b"elapsed"
 }  # fmt: skip
 _OF_INTERVALS = {b"failure_interval", b"failure_duration"}
 _BETWEEN = (b",", b";", b"\t", b"|")
