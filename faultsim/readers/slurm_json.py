@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import loads
 from typing import Any
 
 from faultsim.errors import InputError
@@ -32,6 +31,8 @@ def table_of_json(name: str, content: bytes, dropped: DroppedRecords) -> SlurmTa
     >>> [found.columns[key] for key in ("jobid", "user", "submit", "timelimitraw")]
     [['5'], ['ann'], ['60'], ['UNLIMITED']]
     """
+    from json import loads
+
     try:
         document = loads(content)
     except ValueError as error:
