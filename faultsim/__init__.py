@@ -23,7 +23,7 @@ from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
-from faultsim.readers.table import READERS, read
+from faultsim.readers.table import READERS
 from faultsim.readers.titan import read_titan
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
@@ -122,6 +122,7 @@ from faultsim.results.workflow_result import WorkflowResult
 if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
+    from faultsim.reading import read
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -294,6 +295,7 @@ __all__ = [
 _LATER = {
     "load_result": "results.load",
     "load_workflow_result": "results.saved_workflows",
+    "read": "reading",
     "planning": "",
     "sweep": "",
     "synthetic": "",

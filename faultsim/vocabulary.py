@@ -43,7 +43,9 @@ _BINARY = {"": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40, "p":
 _NUMBER = r"(?:\d++\.?\d*+|\.\d++)(?:e[+-]?\d++)?"
 _PART = re.compile(rf"\s*({_NUMBER})\s*([a-z\u00b5\u03bc]+)\s*", re.IGNORECASE)
 # Days, then hours:minutes:seconds; minutes:seconds alone could be hours:minutes, too.
-_CLOCK = re.compile(r"(-?)(?:(\d{1,15})(?:-| days?,? ))?(\d{1,15}):([0-5]?\d):([0-5]?\d(?:\.\d+)?)", re.ASCII | re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(-?)(?:(\d{1,15})(?:-| days?,? ))?(\d{1,15}):([0-5]?\d):([0-5]?\d(?:\.\d+)?)", re.ASCII | re.IGNORECASE
+)
 _SHORT_CLOCK = re.compile(r"(-?)(\d{1,15}):([0-5]?\d(?:\.\d+)?)", re.ASCII)
 _SIZE = re.compile(rf"({_NUMBER})\s*(?:([kmgtpe]?)(i?b)?|nodes?|cores?|cpus?|gpus?)([nc]?)", re.IGNORECASE | re.ASCII)
 #: Most parts of a duration such as ``1w2d3h4m5s6ms7us8ns``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from faultsim.data.failures import FailureTrace
 
 _COLUMNS = by_name(WORKLOAD)
+#: What reads frames as tables are read: `faultsim.readers.jobs` enters it, for no data import a reader.
+reader_of_frames: dict[str, Callable[..., Workload]] = {}
 #: Offered loads above it are rather percentages.
 MOST_LOAD = 10.0
 
@@ -377,13 +379,11 @@ class Workload(JobTable):
         >>> fs.Workload.from_pandas(log.to_pandas()) == log
         True
         """
-        from faultsim.readers.frames import jobs_of_frame
-
         given = {
             "submit": submit, "runtime": runtime, "size": size, "estimate": estimate, "id": id, "user": user,
             "start": start, "finish": finish,
         }  # fmt: skip
-        return jobs_of_frame(
+        return reader_of_frames["jobs"](
             frame, given, unit=unit, columns=columns, begin=begin, end=end, name=name, zone=zone, strict=strict
         )
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from faultsim.data.unreadable import MOST_UNREADABLE, UNREADABLE, unreadable
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import shown
 
-#: How the reason of a record that cannot be read begins; others (``"job step"``) are no mistakes in the file.
-UNREADABLE = "unreadable"
-#: Share of unreadable records from which on the numbers that follow are doubtful.
-MOST_UNREADABLE = 0.05
 #: Records of each reason that a message shows.
 _SHOWN = 3
 
@@ -138,14 +134,3 @@ class DroppedRecords:
             "%s: %s of %s records%s left out, for they cannot be read: %s",
             *(self.where, f"{count:,}", f"{total:,}", share, self.examples()),
         )
-
-
-def unreadable(dropped: Mapping[str, int]) -> int:
-    """How many of the records that were dropped could not be read.
-
-    Examples
-    --------
-    >>> unreadable({"job step": 5, "unreadable size": 2})
-    2
-    """
-    return sum(count for reason, count in dropped.items() if reason.startswith(UNREADABLE))

@@ -1,8 +1,7 @@
-"""Frames of pandas and polars, and Arrow tables, as `NamedColumns`: see `jobs_of_frame`."""
+"""Frames of pandas and polars, and Arrow tables, as `NamedColumns`: see `columns_of_frame`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,42 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.workload import Workload
 from faultsim.errors import InputError
-from faultsim.readers.jobs import jobs_of
 from faultsim.readers.named_columns import NamedColumns, Raw
 from faultsim.readers.parquet_columns import Unread, is_plain, typed_column, value_as_text
 
 _WHERE = "from_pandas"
 
 
-def jobs_of_frame(frame: Any, given: Mapping[str, str | None], *, strict: bool, **options: Any) -> Workload:
-    """The log in a frame, as `faultsim.read_jobs` reads it from a CSV with the same columns.
+def columns_of_frame(frame: Any, *, strict: bool = False) -> NamedColumns:
+    """The columns of a frame, as if they were those of a CSV with its columns.
 
     Parameters
     ----------
     frame : object
         A frame of pandas, or any object with the Arrow PyCapsule interface.
-    given : mapping of str to str, optional
-        Our names of columns and those of the frame.
     strict : bool
         Whether a row that cannot be read is an error.
-    options : object
-        As of `jobs_of`.
 
     Raises
     ------
     InputError
-        For other objects, and as of `faultsim.read_jobs`.
+        For other objects.
 
     Examples
     --------
     >>> import pyarrow
-    >>> table = pyarrow.table({"submit": [0, 60], "runtime": [30, None], "size": [4, 1]})
-    >>> jobs_of_frame(table, {}, strict=False, unit="s", columns=None, begin=None, end=None, name="table")
-    <Workload 'table': 1 job, sizes 4-4, submit 0-0 s, 1 dropped>
+    >>> columns_of_frame(pyarrow.table({"submit": [0, 60], "user": ["ann", None]})).columns
+    {'submit': array([ 0, 60]), 'user': ['ann', '']}
     """
-    checks.flag("strict", strict)
     if hasattr(frame, "iloc") and hasattr(frame, "columns"):
         names = [str(name) for name in frame.columns]
         columns = [_of_pandas(frame.iloc[:, at]) for at in range(len(names))]
@@ -56,7 +47,7 @@ def jobs_of_frame(frame: Any, given: Mapping[str, str | None], *, strict: bool, 
         raise InputError(
             f"{_WHERE}: expected a frame of pandas or polars, or an Arrow table, got {checks.shown(frame)}"
         )
-    return jobs_of(NamedColumns.of_columns(_WHERE, names, columns, unread, strict=strict), given, **options)
+    return NamedColumns.of_columns(_WHERE, names, columns, unread, strict=strict)
 
 
 def _of_pandas(series: Any) -> Raw:

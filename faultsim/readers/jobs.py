@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.columns import WORKLOAD, by_name
+from faultsim.data.columns import MOST_SECONDS, WORKLOAD, by_name
 from faultsim.data.further import TAKEN
-from faultsim.data.workload import Workload
+from faultsim.data.workload import Workload, reader_of_frames
 from faultsim.data.workload_summary import past_estimates
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import stem
@@ -191,6 +191,9 @@ def jobs_of(
         return moments(file, used[key], units[key], field=_FIELDS[key], zone=clock, decimal=decimal)
 
     made["submit"], dates = moments_of("submit")
+    latest = float(np.nanmax(made["submit"], initial=0.0))
+    if latest > MOST_SECONDS:
+        raise InputError(f"{file.name}: column {used['submit']!r}: {latest:.6g} s is beyond 2**53 s{_epoch(latest)}")
     notes: list[str] = []
     if "runtime" in used:
         made["runtime"] = durations(file, used["runtime"], units["runtime"], field="run time", decimal=decimal)
@@ -251,6 +254,12 @@ def _left_out(file: NamedColumns, kept: Sequence[str]) -> list[str]:
     return [f"; ColumnsLeftOut: {len(out)}: {listed}{more}"]
 
 
+def _epoch(seconds: float) -> str:
+    """The unit that moments of this size have if they are dates."""
+    unit = "ms" if seconds < 1000 * _EPOCH_MS else "us" if seconds < 1e6 * _EPOCH_MS else "ns"
+    return f": are they in {unit}? unit={{'submit': {unit!r}}}"
+
+
 def _tell(where: str, log: Workload, doubtful: Mapping[str, int], submit: NDArray[np.float64], dates: bool) -> None:
     """Log what may be wrong with a log that could be read."""
     said = list(past_estimates(log.columns))
@@ -259,13 +268,23 @@ def _tell(where: str, log: Workload, doubtful: Mapping[str, int], submit: NDArra
     if across := log.header.get("RunsAcrossClockChange"):
         said.append(f"runs across a change of the clock: {across}")
     if not dates and float(log.submit[0]) > _EPOCH_MS:
-        unit = "ms" if log.submit[0] < 1000 * _EPOCH_MS else "us" if log.submit[0] < 1e6 * _EPOCH_MS else "ns"
-        said.append(f"submit times begin at {log.submit[0]:.15g} s: are they in {unit}? unit={{'submit': {unit!r}}}")
+        said.append(f"submit times begin at {log.submit[0]:.15g} s{_epoch(float(log.submit[0]))}")
     if said:
         import logging
 
         for text in said:
             logging.getLogger("faultsim").warning("%s: %s", where, text)
+
+
+def _of_frame(frame: Any, given: Mapping[str, str | None], **options: Any) -> Workload:
+    """The log in a frame, as `read_jobs` reads it from a CSV with the same columns."""
+    from faultsim.readers.frames import columns_of_frame
+
+    strict = checks.flag("strict", options.pop("strict"))
+    return jobs_of(columns_of_frame(frame, strict=strict), given, **options)
+
+
+reader_of_frames["jobs"] = _of_frame
 
 
 def _units(unit: str | Mapping[str, str]) -> dict[str, float]:

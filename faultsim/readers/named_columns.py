@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections import Counter
@@ -180,6 +179,8 @@ class NamedColumns:
         return kept, places
 
     def _quoted(self, lines: list[str], first: int, header: str, separator: str) -> tuple[list[str], list[list[str]]]:
+        import csv
+
         content = [header + "\n", *(line + "\n" for line in lines[first + 1 :])]
         rows: list[list[str]] = []
         self._lines = []

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from faultsim.data.event_kinds import JOB_STATES
 from faultsim.data.failures import FailureTrace
+from faultsim.data.unreadable import MOST_UNREADABLE, unreadable
 from faultsim.data.workload import MOST_LOAD, Workload
 from faultsim.data.workload_summary import past_estimates
-from faultsim.readers.dropped_records import MOST_UNREADABLE, unreadable
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 #: Fewer jobs may come in a burst, whose offered load says nothing.

@@ -1,4 +1,4 @@
-"""The rows C*, P* and R01 of the table of cases: each file behaves as its column "right" says.
+"""The rows C*, P* and of limits in minutes of the table of cases: each file behaves as its column "right" says.
 
 Files are those of ``cases`` in the folder of public data; rows without them are skipped.
 """
@@ -18,7 +18,8 @@ GWF = {"submit": "SubmitTime", "runtime": "RunTime", "size": "NProcs", "id": "Jo
 ALIBABA = {"submit": "start_time", "start": "start_time", "finish": "end_time", "size": "inst_num", "id": "job_name"}
 ALCF = {"submit": "QUEUED_TIMESTAMP", "runtime": "RUNTIME_SECONDS", "size": "NODES_REQUESTED", "id": "JOB_NAME",
         "estimate": "WALLTIME_SECONDS", "user": "USERNAME_GENID"}  # fmt: skip
-R01 = {"submit": "dt", "runtime": "wall_time", "size": "n_tasks", "estimate": "wall_limit", "id": "job_id"}
+LIMITS = "R01-limits-in-minutes.csv"
+MINUTES = {"submit": "dt", "runtime": "wall_time", "size": "n_tasks", "estimate": "wall_limit", "id": "job_id"}
 
 #: File -> options, submits, run times, sizes, and what is dropped.
 READ = {
@@ -55,7 +56,7 @@ READ = {
     "P03-decimal.parquet": ({}, [0.5, 5], [10, 20], [2, 4], {}),
     "P05-index.parquet": ({}, [0, 5], [10, 20], [2, 4], {}),
     "P08-strings.parquet": ({}, [0, 5], [10, 20], [2, 4], {}),
-    "R01-limits-in-minutes.csv": (R01, [0, 5, 9], [300, 1200, 60], [4, 8, 1], {}),
+    LIMITS: (MINUTES, [0, 5, 9], [300, 1200, 60], [4, 8, 1], {}),
 }
 REFUSED = {
     "C02-excel-de.csv": r'line 2: column \'submit\': \'0,5\' is not a number: a decimal comma\? decimal="," reads it',
@@ -110,12 +111,12 @@ def test_further_values(cases):
 
 def test_limits_in_minutes_are_a_caveat(cases, caplog):
     with caplog.at_level(logging.WARNING, "faultsim"):
-        log = fs.read_jobs(cases / "R01-limits-in-minutes.csv", **R01)
+        log = fs.read_jobs(cases / LIMITS, **MINUTES)
     said = "100 % of the jobs run past their limit, and by 97 % of the work: is the limit in minutes?"
     assert said in caplog.text
     for overrun in ("extend", "kill"):
         warnings = fs.simulate(log, fs.Cluster(16), overrun=overrun).warnings
         assert any(said in text for text in warnings)
-    right = fs.read_jobs(cases / "R01-limits-in-minutes.csv", **R01, unit={"estimate": "min"})
+    right = fs.read_jobs(cases / LIMITS, **MINUTES, unit={"estimate": "min"})
     assert not any("past their limit" in text for text in fs.simulate(right, fs.Cluster(16)).warnings)
     np.testing.assert_array_equal(right.estimate, [600, 1800, 300])
