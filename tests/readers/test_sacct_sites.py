@@ -392,3 +392,22 @@ def test_crafted_files_are_read_or_refused_in_time(tmp_path, content):
     path.write_text(content)
     with contextlib.suppress(InputError):
         fs.read_sacct(path)
+
+
+# -- recordings of a real Slurm ----------------------------------------------------------------------------------------
+
+
+def test_recordings_of_a_real_slurm_are_read(data_dir):
+    paths = sorted((data_dir / "slurm" / "runs").glob("*/sacct.txt"))
+    if not paths:
+        pytest.skip("no recordings of Slurm in the data folder")
+    for path in paths:
+        log = fs.read_sacct(path, strict=True)
+        records = len(path.read_text().splitlines()) - 1
+        assert len(log) + sum(log.dropped.values()) == records
+        assert {"partition", "account", "qos", "priority", "cores", "memory", "gpus"} <= set(log.further)
+        lost = log.dropped.get("earlier run of a requeued job", 0)
+        assert (0 if log.lost_runs is None else len(log.lost_runs)) == lost
+    reasons = {path.parent.name: fs.read_sacct(path).lost_runs for path in paths}
+    assert set(reasons["08-failures"].reasons.tolist()) == {"NODE_FAIL"}
+    assert set(reasons["09a-preempt-requeue"].reasons.tolist()) == {"PREEMPTED"}
