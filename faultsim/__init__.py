@@ -15,7 +15,11 @@ from faultsim.readers.fta import read_fta
 from faultsim.readers.jobs import read_jobs
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.lsf import read_lsf
+from faultsim.readers.pbs import read_pbs
 from faultsim.readers.sacct import read_sacct
+from faultsim.readers.sacct_events import read_sacct_events
+from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
@@ -268,7 +272,11 @@ __all__ = [
     "read_fta",
     "read_jobs",
     "read_lanl",
+    "read_lsf",
+    "read_pbs",
     "read_sacct",
+    "read_sacct_events",
+    "read_sge",
     "read_stepfun",
     "read_stg",
     "read_sweep",

@@ -54,9 +54,11 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {row.summary}" for name, row in FORMATS.items())
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
     group.add_argument(
-        "--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan)"
+        "--begin",
+        metavar="DATE",
+        help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan, events)",
     )
-    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan)")
+    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan, events)")
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
@@ -70,20 +72,21 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kinds",
         metavar="WHICH",
-        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb",
+        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb; "
+        "events: all (default), down or drain",
     )
     group.add_argument(
         "--downtime", type=duration, metavar="S", help="ras, titan: down time of each failure (default 0)"
     )
     group.add_argument(
-        "--strict", action="store_true", default=None, help="an unreadable record is an error (csv, fta, ras)"
+        "--strict", action="store_true", default=None, help="an unreadable record is an error (csv, fta, ras, events)"
     )
     group.add_argument(
         "--columns", metavar="NAMES", help="csv: names of its columns, as in time=failed_at,node=box,downtime=repair"
     )
     group.add_argument("--unit", metavar="U", help="csv: unit of times that are numbers: ns, us, ms, s, min, h, d")
-    group.add_argument("--zone", metavar="Z", help="csv: time zone of dates without one, such as Europe/Berlin")
-    group.add_argument("--separator", metavar="C", help="csv: what separates its fields")
+    group.add_argument("--zone", metavar="Z", help="csv, events: time zone of dates without one, such as Europe/Berlin")
+    group.add_argument("--separator", metavar="C", help="csv, events: what separates its fields")
 
 
 def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:

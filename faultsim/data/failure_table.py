@@ -77,7 +77,7 @@ class FailureTable(Table):
     The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds the methods.
     """
 
-    __slots__ = ("_nodes", "_of", "_slow", "_span")
+    __slots__ = ("_of", "_slow", "_span")
     CALLED: ClassVar[str] = "FailureTrace"
     NOUN: ClassVar[str] = "failure trace"
     SORTED_BY: ClassVar[str] = "time"
@@ -86,7 +86,6 @@ class FailureTable(Table):
     _span: float
     _slow: tuple[SlowOutage, ...]
     _of: Numbering | None
-    _nodes: tuple[str, ...] | None
 
     @renames.arguments("FailureTrace")
     def __init__(
@@ -124,7 +123,7 @@ class FailureTable(Table):
         self._fill(columns=columns, span=checked, of=meaning, name=str(name), dropped=dict(dropped or {}), slow=())
 
     def _fill(self, **parts: Any) -> Self:
-        return super()._fill(**{"of": None, "nodes": None, **parts})  # pickles of before have none
+        return super()._fill(**{"of": None, **parts})
 
     def _made(
         self,
@@ -133,20 +132,13 @@ class FailureTable(Table):
         dropped: Mapping[str, int] | None = None,
         name: str | None = None,
         slow: Iterable[SlowOutage] | None = None,
-        nodes: tuple[str, ...] | None = None,
     ) -> Self:
-        """A trace of rows that are already valid and sorted; the rest is taken from this one.
-
-        Names of nodes are, too, if the numbers are the same; `nodes` gives those of other numbers.
-        """
-        if nodes is None and columns["node"] is self._columns["node"]:
-            nodes = self._nodes
+        """A trace of rows that are already valid and sorted; the rest is taken from this one."""
         kept = {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS}
         return object.__new__(type(self))._fill(
             columns=kept,
             span=self._span if span is None else span,
             of=self._of,
-            nodes=nodes,
             name=self._name if name is None else name,
             dropped=dict(self._dropped if dropped is None else dropped),
             slow=self._slow if slow is None else tuple(sorted(slow, key=lambda outage: outage.time)),
@@ -156,17 +148,16 @@ class FailureTable(Table):
         """The same trace, whose node numbers have this meaning."""
         if of == self._of:
             return self
-        parts = {name: getattr(self, f"_{name}") for name in ("columns", "span", "name", "dropped", "slow", "nodes")}
+        parts = {name: getattr(self, f"_{name}") for name in ("columns", "span", "name", "dropped", "slow")}
         return object.__new__(type(self))._fill(**parts, of=of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         restore, (kind, parts) = super().__reduce__()
-        return restore, (kind, {**parts, "slow": self._slow, "of": self._of, "nodes": self._nodes})
+        return restore, (kind, {**parts, "slow": self._slow, "of": self._of})
 
     def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
-        part = {key: values[rows].copy() for key, values in self._columns.items()}
-        return self._made(part, dropped=dropped, nodes=self._nodes)
+        return self._made({key: values[rows].copy() for key, values in self._columns.items()}, dropped=dropped)
 
     def _sorted(self, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
         """The same from rows in any order; equal times keep their order."""
@@ -179,23 +170,6 @@ class FailureTable(Table):
     def time(self) -> NDArray[np.float64]:
         """When each failure happens, in seconds, never decreasing."""
         return self._columns["time"]
-
-    @property
-    def nodes(self) -> tuple[str, ...] | None:
-        """Names of the nodes in the file that the trace was read from, by their numbers; None if it had numbers.
-
-        Methods that renumber nodes, or put traces together, leave them out.
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> with open("outages.csv", "w") as file:
-        ...     _ = file.write("start,host,end\\n60,n002,90\\n70,n001,80\\n")
-        >>> trace = fs.read_failures("outages.csv")
-        >>> trace.nodes, trace.node
-        (('n001', 'n002'), array([1, 0], dtype=int32))
-        """
-        return self._nodes
 
     @property
     def node(self) -> NDArray[np.int32]:

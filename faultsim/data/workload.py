@@ -6,10 +6,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
 from faultsim.data.column_files import write_csv, write_parquet
@@ -23,6 +23,8 @@ from faultsim.errors import InputError
 
 if TYPE_CHECKING:
     import datetime
+
+    from faultsim.data.failures import FailureTrace
 
 _COLUMNS = by_name(WORKLOAD)
 #: What reads frames as tables are read: `faultsim.readers.jobs` enters it, for no data import a reader.
@@ -95,7 +97,45 @@ class Workload(JobTable):
     faultsim.errors.InputError: submit, row 2: 30 is less than 60 in the row before; sort the rows by submit first
     """
 
-    __slots__ = ()
+    __slots__ = ("_lost_runs",)
+
+    _lost_runs: FailureTrace | None
+
+    def _fill(self, **parts: Any) -> Self:
+        return super()._fill(**{"lost_runs": None, **parts})
+
+    def _made(self, *args: Any, **facts: Any) -> Self:
+        return super()._made(*args, **facts)._with_lost_runs(self._lost_runs)
+
+    def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
+        new = super()._derived(dropped, **changed)
+        return new._with_lost_runs(None) if "submit" in changed else new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, parts) = super().__reduce__()
+        return restore, (kind, parts if self._lost_runs is None else {**parts, "lost_runs": self._lost_runs})
+
+    def _with_lost_runs(self, lost_runs: FailureTrace | None) -> Self:
+        """This new workload, not yet given to a caller, with its lost runs."""
+        object.__setattr__(self, "_lost_runs", lost_runs)
+        return self
+
+    @property
+    def lost_runs(self) -> FailureTrace | None:
+        """Runs that ended before their job was done, of a log of `read_sacct` or another accounting file; else None.
+
+        A failure of down time 0 for each, on the log's clock, on the first node of the run: which of its nodes failed
+        is not recorded.  Nodes are numbered by name, ``lost_runs.nodes``; runs without a node have their own numbers.
+        ``lost_runs.reasons`` says why each ended: a preemption is no failure of a node.  A method that moves submit
+        times leaves them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[1], size=[1]).lost_runs is None
+        True
+        """
+        return self._lost_runs
 
     def renamed(self, name: str) -> Workload:
         """The same workload under another name.

@@ -22,6 +22,7 @@ from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import Lines, stem
 from faultsim.readers.named_columns import NamedColumns
 from faultsim.readers.named_values import durations, moments, numbers
+from faultsim.readers.slurm_values import natural
 from faultsim.readers.timestamps import Moment, on_clock, seconds
 from faultsim.vocabulary import UNITS, duration, is_missing, is_unlimited, zone_of
 
@@ -246,7 +247,7 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
         return None
     try:
         trace = FailureTrace(**table, span=said.span, of=said.of, name=name)
-        return trace._made(trace.columns, slow=said.slow, nodes=said.nodes)
+        return trace._made(trace.columns, slow=said.slow)._with_names(said.nodes or (), None)
     except ValueError as error:
         raise InputError(f"{where}{_line_of(str(error), lines)}: {error}") from error
 
@@ -347,11 +348,11 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
             first = float(table["time"].min()) if len(table["time"]) else 0.0
             columns = {key: table[key] for key in ("time", "node", "downtime")}
             trace = on_clock(name, columns, dropped, first=first, last=covered, begin=asked.begin, end=asked.end, of=of)
-            return trace._made(trace.columns, nodes=names)
+            return trace._with_names(names or (), None)
         has_span = until is not None or opened.any() or "finish" in used
         meaning = said.of if of is None else of
         trace = FailureTrace(**table, span=covered if has_span else None, of=meaning, name=name, dropped=dropped)
-        trace = trace._made(trace.columns, slow=said.slow, nodes=names)
+        trace = trace._made(trace.columns, slow=said.slow)._with_names(names or (), None)
         if asked.begin is None and asked.end is None:
             return trace
         zero = 0.0 if asked.begin is None else seconds("begin", asked.begin)
@@ -456,18 +457,12 @@ def _numbered(
     if texts is None:
         texts = [str(int(value)) if value == np.floor(value) else "" for value in numbers(file, name)]
     if listed is None:
-        listed = tuple(sorted({text for text in texts if not is_missing(text)}, key=_natural))
+        listed = tuple(sorted({text for text in texts if not is_missing(text)}, key=natural))
     number = {each: at for at, each in enumerate(listed)}
     for text in texts:
         if not is_missing(text) and text not in number:
             raise InputError(f"{file.name}: column {name!r}: node {text!r:.60} is not among nodes=")
     return np.array([number.get(text, -1) for text in texts], dtype=np.int64), listed, of
-
-
-def _natural(name: str) -> list[Any]:
-    """A key by which n2 comes before n10: text and numbers take turns in it."""
-    parts = re.split(r"([0-9]+)", name)
-    return [(len(part.lstrip("0")), part) if at % 2 else part for at, part in enumerate(parts)]
 
 
 def _opendc(file: NamedColumns, asked: _Options, name: str) -> FailureTrace:

@@ -46,7 +46,8 @@ def workload(
     where : str
         The file, for messages.
     columns : mapping of str to array
-        id, submit (s), runtime (s), estimate (s), size, user; NaN or negative where missing.  Ids that are text
+        id, submit (s), runtime (s), estimate (s), size, user, and perhaps recorded_wait (s, -1 where missing); NaN or
+        negative where missing.  Ids that are text
         become numbers if those of all jobs kept are.
     further : mapping of str to array
         Further columns.

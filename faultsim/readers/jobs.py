@@ -75,7 +75,8 @@ def read_jobs(
         The same; by default their own names, where the file has them. Users may have names, which are numbered in the
         order of the file and kept as the further column ``user_name``.
     start, finish : str, optional
-        Columns of moments whose difference is the run time, if no column is.
+        Columns of moments whose difference is the run time, if no column is.  A start, or else a column ``wait``, is
+        kept as `Workload.recorded_wait`.
     unit : {"s", "ms", "us", "ns", "min", "h", "d", "w"} or mapping of str to str
         Unit of times that are numbers, for all of them or for each by name: ``{"estimate": "min"}``.
     columns : sequence of str or mapping of str to str, optional
@@ -215,6 +216,9 @@ def jobs_of(
     further = {key: any_values(file, file.take(column)) for key, column in kept.items()}
     if names is not None:
         further["user_name"] = names
+    waits = _recorded_waits(file, given, made["submit"], dates, units, zone=clock, decimal=decimal)
+    if waits is not None:
+        made["recorded_wait"] = waits
     file.dropped.finish(file.total, expected=_EXPECTED)
     notes += [f"; DoubtfulMoments: {count} in column {column!r}" for column, count in file.doubtful.items()]
     notes += [f"; NewIds: {new_ids}"] if new_ids else []
@@ -234,6 +238,36 @@ def jobs_of(
     )
     _tell(file.name, log, file.doubtful, made["submit"], dates)
     return log
+
+
+def _recorded_waits(
+    file: NamedColumns,
+    given: Mapping[str, str | None],
+    submit: NDArray[np.float64],
+    dates: bool,
+    units: Mapping[str, float],
+    *,
+    zone: ZoneInfo | None,
+    decimal: str,
+) -> NDArray[np.float64] | None:
+    """Waits by a column of starts, else by one of waits, -1 where missing; None without either.
+
+    They are not needed, so that a value that cannot be read is missing, and its row stays.
+    """
+    for key in ("start", "wait"):
+        name = given.get(key) or key
+        if name not in file.columns:
+            continue
+        alone = NamedColumns.of_columns(file.name, [name], [file.columns[name]], {}, strict=False)
+        try:
+            if key == "wait":
+                return missing(durations(alone, name, units["runtime"], decimal=decimal))
+            start, start_dates = moments(alone, name, units["start"], zone=zone, decimal=decimal)
+        except InputError:  # a column of another type
+            continue
+        if start_dates == dates:
+            return missing(np.round(start - submit, 6))
+    return None
 
 
 def _changes(start: NDArray[np.float64], finish: NDArray[np.float64], zone: ZoneInfo, name: str) -> list[str]:

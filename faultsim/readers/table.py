@@ -12,6 +12,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.accounting_lines import begins_events, begins_lsf, begins_pbs, begins_sacct, begins_sge
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
@@ -19,7 +20,11 @@ from faultsim.readers.fta import read_fta
 from faultsim.readers.input_lines import Lines
 from faultsim.readers.jobs import read_jobs
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.lsf import read_lsf
+from faultsim.readers.pbs import read_pbs
 from faultsim.readers.sacct import read_sacct
+from faultsim.readers.sacct_events import read_sacct_events
+from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
@@ -42,6 +47,8 @@ _OF_JOBS = {b"submit", b"submitted", b"submit_time", b"submittime", b"runtime", 
 }  # fmt: skip
 _OF_INTERVALS = {b"failure_interval", b"failure_duration"}
 _BETWEEN = (b",", b";", b"\t", b"|")
+#: Bytes of a file by which formats are told; the first key of an indented JSON document is among them.
+_START = 64
 #: Bytes of a first line in which names of columns are looked for.
 _LONGEST_HEADER = 1 << 16
 # A name or nothing (pandas writes its index under no name), then a separator: no job line of an SWF, nor a ";" comment,
@@ -120,9 +127,12 @@ READERS: tuple[Reader[Any], ...] = (
         "sacct",
         read_sacct,
         ".txt",
-        "what sacct --parsable2 of Slurm prints",
-        lambda line: b"|" in line and not {b"JobID", b"JobIDRaw"}.isdisjoint(line.split(b"|")),
+        "what sacct --parsable2 or --json of Slurm prints",
+        begins_sacct,
     ),
+    Reader(Workload, "pbs", read_pbs, ".txt", "accounting of PBS Professional, OpenPBS or Torque", begins_pbs),
+    Reader(Workload, "lsf", read_lsf, ".acct", "lsb.acct, the accounting of LSF", begins_lsf),
+    Reader(Workload, "sge", read_sge, ".txt", "accounting of Grid Engine", begins_sge),
     Reader(
         FailureTrace,
         "csv",
@@ -171,6 +181,14 @@ READERS: tuple[Reader[Any], ...] = (
         "fault_trace.json of InfiniteHBD-Trace, StepFun",
         lambda line: line.startswith(b"["),
     ),
+    Reader(
+        FailureTrace,
+        "events",
+        read_sacct_events,
+        ".txt",
+        "what sacctmgr show event --parsable2 of Slurm prints",
+        begins_events,
+    ),
     Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.2 to 1.6)"),
     Reader(Workflow, "dax", read_dax, ".dax", "Pegasus (DAX)"),
     Reader(Workflow, "stg", read_stg, ".stg", "Standard Task Graph Set"),
@@ -183,7 +201,7 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
     Examples
     --------
     >>> list(readers_of(FailureTrace))
-    ['csv', 'lanl', 'fta', 'ras', 'titan', 'stepfun']
+    ['csv', 'lanl', 'fta', 'ras', 'titan', 'stepfun', 'events']
     """
     return {row.name: row for row in READERS if row.gives is gives}
 
@@ -224,9 +242,9 @@ def beginning(path: str | os.PathLike[str]) -> Beginning:
     """
     raw = next(iter(Lines(path, document=True)), b"")
     if raw.startswith(_PARQUET):
-        return Beginning(raw[:16], _PARQUET, _names_of_parquet(path))
+        return Beginning(raw[:_START], _PARQUET, _names_of_parquet(path))
     if raw.startswith(_SAVED) or not raw:
-        return Beginning(raw[:16], b"", frozenset())
+        return Beginning(raw[:_START], b"", frozenset())
     # The first block of a document is not cut at lines, so that a file of one very long line is judged, too.
     text = raw
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -248,7 +266,7 @@ def beginning(path: str | os.PathLike[str]) -> Beginning:
     if comment.count(between) == first.count(between) > 0 and first[:1].isdigit():
         first = comment.lstrip(b"#").strip()  # the names are in a comment
     names = frozenset(name.strip().strip(b'"').lower() for name in first[:_LONGEST_HEADER].split(between))
-    return Beginning(text[:16], first, names)
+    return Beginning(text[:_START], first, names)
 
 
 def _names_of_parquet(path: str | os.PathLike[str]) -> frozenset[bytes]:
@@ -283,7 +301,8 @@ def candidates(path: str | os.PathLike[str]) -> list[Reader[Any]]:
     if begins.start.startswith(_SAVED):
         return [_SAVED_RESULT]
     if line.startswith((b"{", b"<")):
-        found.append(flows["wfcommons" if line.startswith(b"{") else "dax"])
+        document = flows["wfcommons" if line.startswith(b"{") else "dax"]
+        found.append(logs["sacct"] if begins_sacct(begins.start) else document)
     fits = [row for row in reversed(traces.values()) if row.begins(line)]
     jobs = [row for row in reversed(logs.values()) if row.begins(line)]
     # A trace in a form of its own is surely one; a table is one of failures if it has their columns.

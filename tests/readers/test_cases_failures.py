@@ -58,11 +58,11 @@ def test_overlaps(case: Any) -> None:
     [
         ("F07-foreign.csv", [0], [0], [9000], ("node001",)),
         ("F08-node-names.csv", [100], [0], [50], ("n001",)),
-        ("F09-missing-downtime.csv", [100, 200], [0, 1], [0, 60], None),
-        ("F10-iso-times.csv", [0], [0], [60], None),
-        ("F12-semicolon.csv", [100], [0], [60], None),
-        ("F13-quoted.csv", [100], [0], [60], None),
-        ("F14-pandas-index-inf.csv", [100, 200], [0, 1], [60, 0], None),
+        ("F09-missing-downtime.csv", [100, 200], [0, 1], [0, 60], ()),
+        ("F10-iso-times.csv", [0], [0], [60], ()),
+        ("F12-semicolon.csv", [100], [0], [60], ()),
+        ("F13-quoted.csv", [100], [0], [60], ()),
+        ("F14-pandas-index-inf.csv", [100, 200], [0, 1], [60, 0], ()),
     ],
 )
 def test_tables(case: Any, name: str, time: Any, node: Any, down: Any, nodes: Any) -> None:
@@ -165,8 +165,8 @@ def test_names_stay_with_the_trace(tmp_path: Path) -> None:
     trace = read(tmp_path, "time,node,downtime\n5,b,1\n6,a,1\n7,b,9\n")
     for same in (trace[1:], trace.renamed("x"), trace.window(0, 7), trace.merge_overlaps()):
         assert same.nodes == ("a", "b")
-    assert trace.map_nodes(4).nodes is None
-    assert fs.FailureTrace.concat([trace, trace]).nodes is None
+    assert trace.map_nodes(4).nodes == ()
+    assert fs.FailureTrace.concat([trace, trace]).nodes == ()
     trace.write_csv(tmp_path / "again.csv")
     again = fs.read_failures(tmp_path / "again.csv")
     assert (again, again.nodes) == (trace, trace.nodes)
