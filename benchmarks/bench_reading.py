@@ -34,6 +34,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     paths = {suffix: folder / f"made.swf{suffix}" for suffix in ("", ".gz", ".xz", ".bz2")}
     for path in paths.values():
         log.write_swf(path)
+    paths["csv"] = folder / "made.csv"
+    log.write_csv(paths["csv"])
     paths["decimals"] = folder / "decimals.swf"
     log.with_gap_factor(1.0001).with_runtime_factor(1.01).write_swf(paths["decimals"])
     return paths
@@ -64,6 +66,12 @@ def test_read_made(benchmark, made, kind):
     benchmark.group = "read"
     log = benchmark(fs.read_swf, made[kind])
     report(benchmark, f"read made-up {kind or 'plain'}", len(log))
+
+
+def test_read_csv(benchmark, made):
+    benchmark.group = "read"
+    log = benchmark(fs.read_jobs, made["csv"])
+    report(benchmark, "read made-up CSV", len(log))
 
 
 def test_loadtxt(benchmark, made):

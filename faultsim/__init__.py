@@ -15,7 +15,11 @@ from faultsim.readers.fta import read_fta
 from faultsim.readers.jobs import read_jobs
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.lsf import read_lsf
+from faultsim.readers.pbs import read_pbs
 from faultsim.readers.sacct import read_sacct
+from faultsim.readers.sacct_events import read_sacct_events
+from faultsim.readers.sge import read_sge
 from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
@@ -118,6 +122,7 @@ from faultsim.results.workflow_result import WorkflowResult
 if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
+    from faultsim.reading import read
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -260,13 +265,18 @@ __all__ = [
     "parse_policy",
     "partition",
     "plan",
+    "read",
     "read_bluegene_ras",
     "read_dax",
     "read_failures",
     "read_fta",
     "read_jobs",
     "read_lanl",
+    "read_lsf",
+    "read_pbs",
     "read_sacct",
+    "read_sacct_events",
+    "read_sge",
     "read_stepfun",
     "read_stg",
     "read_sweep",
@@ -285,6 +295,7 @@ __all__ = [
 _LATER = {
     "load_result": "results.load",
     "load_workflow_result": "results.saved_workflows",
+    "read": "reading",
     "planning": "",
     "sweep": "",
     "synthetic": "",

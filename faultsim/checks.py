@@ -8,11 +8,11 @@ import contextlib
 import importlib
 import math
 import operator
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
+from faultsim import vocabulary
 from faultsim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
 LATEST = 2**33
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-# Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
-_DURATION = re.compile(r"\s*([+-]?(?:\d++\.?\d*+|\.\d++)(?:e[+-]?\d++)?)\s*([smhdw])\s*", re.IGNORECASE | re.ASCII)
 _SECONDS = ("s", "seconds")
 
 
@@ -183,14 +181,15 @@ def parsed(text: str | bytes, kind: Callable[[str | bytes], Number]) -> Number:
 def seconds(value: object) -> float | None:
     """Seconds of a duration: text with a unit, a timedelta, or one of NumPy's; None of anything else, also of a number.
 
+    Text is that of `faultsim.vocabulary.duration`.
+
     Examples
     --------
-    >>> seconds("56d"), seconds("1.5 h"), seconds(timedelta(weeks=1)), seconds("300"), seconds("2 months")
+    >>> seconds("56d"), seconds("1h30m"), seconds(timedelta(weeks=1)), seconds("300"), seconds("2 months")
     (4838400.0, 5400.0, 604800.0, None, None)
     """
     if isinstance(value, str):
-        found = _DURATION.fullmatch(value)
-        return float(found[1]) * UNITS[found[2].lower()] if found else None
+        return vocabulary.duration(value)
     if isinstance(value, timedelta):
         return value.total_seconds()
     if getattr(getattr(value, "dtype", None), "kind", "") == "m":

@@ -38,13 +38,14 @@ NAMED_IN = {
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
 
 #: What every room may use.
-COMMON = {"errors", "checks", "rates", "renames", "version"}
+COMMON = {"errors", "checks", "rates", "renames", "version", "vocabulary"}
 #: Modules beside the folders, and what they import; "faultsim" is the package itself, which gathers the public names.
 SINGLE = {
     "errors": set(),
     "version": set(),
     "include": set(),
-    "checks": {"errors"},
+    "vocabulary": {"errors"},
+    "checks": {"errors", "vocabulary"},
     "rates": {"checks", "errors"},
     "renames": {"errors"},
     "__main__": {"cli"},

@@ -23,10 +23,11 @@ POWERS[:] = [float(10**k) for k in range(EXACT_POWER + 1)]
 cdef struct columns_t:
     int64_t rows                # lines
     int width                   # least number of fields of a line
-    int[MAX_FIELDS] column      # of a field; -1 if it is not wanted
+    int[MAX_FIELDS] column      # of a field; -1 if it is not wanted, -2 if its values must be usual ones
+    int[MAX_FIELDS] usual       # bit v + 1 is set if v, from -1 to 9, is a usual value of the field
     bint[MAX_FIELDS] fraction   # whether a value of the column is anything but a short whole number
     int64_t *whole              # [column * rows + line], where the column has no fraction
-    double *number              # the same, always
+    double *number              # the same, where it has one
 
 
 cdef inline bint is_gap(unsigned char c) noexcept nogil:
@@ -45,6 +46,21 @@ cdef inline const unsigned char *digits_end(const unsigned char *p, uint64_t *va
     return p
 
 
+cdef void make_numbers(columns_t *t, int64_t first, int64_t end) noexcept nogil:
+    """The whole numbers of a column so far, as doubles; zeros, which have a sign, are there."""
+    cdef int64_t at
+    for at in range(first, end):
+        if t.whole[at] != 0:
+            t.number[at] = <double>t.whole[at]
+
+
+cdef inline bint is_usual(int usual, const unsigned char *p, const unsigned char *end) noexcept nogil:
+    """Whether a field is written as -1 or as one digit, and is among the usual values."""
+    if end - p == 1:
+        return p[0] != 46 and usual >> (p[0] - 47) & 1
+    return end - p == 2 and p[0] == 45 and p[1] == 49 and usual & 1
+
+
 cdef inline const unsigned char *parse_field(columns_t *t, const unsigned char *p, int64_t at, int column) except NULL:
     """Past the number that begins at p, or p where none does; its value is the one of a column and line."""
     cdef const unsigned char *begin = p
@@ -58,7 +74,11 @@ cdef inline const unsigned char *parse_field(columns_t *t, const unsigned char *
     p = digits_end(p, &value)
     digits = p - first
     if p[0] != 46 and 0 < digits <= MAX_DIGITS:
-        t.whole[at] = -<int64_t>value if negative else <int64_t>value
+        if not t.fraction[column]:
+            t.whole[at] = -<int64_t>value if negative else <int64_t>value
+            if value == 0:
+                t.number[at] = -0.0 if negative else 0.0    # of which a whole number has only one
+            return p
         number = <double>value
     else:
         decimals = 0
@@ -69,7 +89,9 @@ cdef inline const unsigned char *parse_field(columns_t *t, const unsigned char *
             digits += decimals
         if digits == 0:
             return begin
-        t.fraction[column] = True
+        if not t.fraction[column]:
+            t.fraction[column] = True
+            make_numbers(t, column * t.rows, at)
         if digits <= EXACT_DIGITS and decimals <= EXACT_POWER:
             number = <double>value / POWERS[decimals]
         else:
@@ -116,7 +138,12 @@ cdef bint parse_lines(columns_t *t, const unsigned char *p) except -1:
                 break
             begin = p
             column = t.column[field] if field < MAX_FIELDS else -1
-            p = skip_field(p) if column < 0 else parse_field(t, p, column * rows + line, column)
+            if column >= 0:
+                p = parse_field(t, p, column * rows + line, column)
+            else:
+                p = skip_field(p)
+                if column == -2 and not is_usual(t.usual[field], begin, p):
+                    return False
             if p == begin or p[0] != 10 and not is_gap(p[0]):
                 return False
             field += 1
@@ -128,7 +155,7 @@ cdef bint parse_lines(columns_t *t, const unsigned char *p) except -1:
     return True
 
 
-def parse_block(bytes block not None, wanted, int width):
+def parse_block(bytes block not None, wanted, int width, usual=None):
     """Some columns of a block of lines of numbers.
 
     Parameters
@@ -139,6 +166,9 @@ def parse_block(bytes block not None, wanted, int width):
         Fields to return, counted from 0, each below `width`.
     width : int
         Least number of fields of a line, at most 64.
+    usual : mapping of int to sequence of int, optional
+        Fields that are not wanted, and values from -1 to 9: a line in which such a field has any other value, or is
+        written otherwise, is out of the ordinary.
 
     Returns
     -------
@@ -157,6 +187,8 @@ def parse_block(bytes block not None, wanted, int width):
     [array([1, 2]), array([10. , 20.5])]
     >>> parse_block(b"1 10 -1\\n2 many -1\\n", [0, 1], 3) is None
     True
+    >>> parse_block(b"1 10 -1\\n2 20.5 -1\\n", [0], 3, {2: [-1]}), parse_block(b"1 10 5\\n", [0], 3, {2: [-1]}) is None
+    ([array([1, 2])], True)
     """
     if not 1 <= width <= MAX_FIELDS or any(not 0 <= field < width for field in wanted):
         raise ValueError(f"fields {list(wanted)} of {width}: expected fields below a width of 1 to {MAX_FIELDS}")
@@ -175,6 +207,14 @@ def parse_block(bytes block not None, wanted, int width):
             n += 1
     if n == 0:
         raise ValueError("no fields are wanted")
+    for field, values in ({} if usual is None else usual).items():
+        if not 0 <= field < width or t.column[field] >= 0:
+            raise ValueError(f"usual: field {field} is wanted, or not below the width")
+        t.column[field] = -2
+        for value in values:
+            if not -1 <= value <= 9:
+                raise ValueError(f"usual: {value} of field {field}; expected -1 to 9")
+            t.usual[field] |= 1 << <int>(value + 1)
     whole, number = np.empty((n, t.rows), np.int64), np.empty((n, t.rows), np.float64)
     t.whole, t.number = <int64_t *>memory_of(whole), <double *>memory_of(number)
     if not parse_lines(&t, text):

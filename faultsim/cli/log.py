@@ -50,6 +50,8 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
         print_json({"log": source.text, "built_in": source.built_in, "dropped": dict(log.dropped), **summary})
     else:
         print(f"log  {source.text}")
+        if left_out := log.header.get("ColumnsLeftOut"):
+            print(f"columns left out: {left_out}")
         print(summary)
     return 0
 

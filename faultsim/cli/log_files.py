@@ -52,4 +52,8 @@ def read_log(text: str, columns: str | None = None) -> tuple[Workload, str]:
 def _value(name: str, value: str) -> Any:
     if name == "columns":
         return [column.strip() for column in value.split("+") if column.strip()]
+    if name == "strict":
+        if value.lower() not in ("true", "false"):
+            raise OptionError(f"strict: expected true or false, got {value!r}")
+        return value.lower() == "true"
     return moment(value) if name in ("begin", "end") else value

@@ -13,7 +13,7 @@ from faultsim.results.result import Result
 
 def require_pictures(args: argparse.Namespace) -> None:
     """Complain of a missing matplotlib before the work, not after it."""
-    if args.gantt or args.report:
+    if args.gantt or args.report or args.recorded_figure:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()
@@ -27,6 +27,14 @@ def write_result(result: Result, args: argparse.Namespace, *, source: Sequence[s
         from faultsim.plot import plot_gantt, save
 
         save(plot_gantt(result), args.gantt)
+    if args.recorded_figure:
+        from faultsim.plot import new_figure, plot_against_recorded, save
+
+        figure = new_figure(11.0, 4.0)
+        left, right = figure.subplots(1, 2)
+        plot_against_recorded(result, by="time", title="Mean waits over time", ax=left)
+        plot_against_recorded(result, by="size", title="Mean waits by size", ax=right)
+        save(left, args.recorded_figure)
     if args.report:
         from faultsim.report import report_run
 
@@ -34,7 +42,11 @@ def write_result(result: Result, args: argparse.Namespace, *, source: Sequence[s
 
 
 def add_tables(out: argparse._ArgumentGroup) -> None:
-    """``--goodput`` and ``--power``."""
+    """``--goodput``, ``--against-recorded`` and ``--power``."""
+    out.add_argument(
+        "--against-recorded", action="store_true", help="print simulated waits beside those that the log recorded"
+    )
+    out.add_argument("--recorded-figure", metavar="FILE", help="draw them, over time and by size (.png, .pdf, .svg)")
     out.add_argument("--goodput", action="store_true", help="print where the capacity went, and times between kills")
     out.add_argument(
         "--power",
@@ -56,14 +68,24 @@ def power_of(args: argparse.Namespace) -> Power | None:
 def tables(result: Result, args: argparse.Namespace) -> list[str]:
     """What ``--goodput`` and ``--power`` print."""
     printed = [f"\ngoodput\n{result.goodput}\n\ntime between kills\n{result.mttf()}"] if args.goodput else []
+    if args.against_recorded:
+        printed.append(f"\n{result.against_recorded()}")
     power = power_of(args)
     return printed if power is None else [*printed, f"\nenergy\n{result.energy(power)}"]
 
 
-def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
-    """The result as values of a JSON document."""
+def document(result: Result, args: argparse.Namespace, notes: Sequence[str] = ()) -> dict[str, object]:
+    """The result as values of a JSON document; `notes` are further warnings."""
     power = power_of(args)
     asked: dict[str, object] = {"goodput": _rows(result.goodput), "mttf": _rows(result.mttf())} if args.goodput else {}
+    if args.against_recorded:
+        compared = result.against_recorded()
+        asked["against_recorded"] = {
+            **compared,
+            "by_size": _rows(compared.by_size),
+            "over_time": _rows(compared.over_time),
+            "findings": list(compared.findings),
+        }
     if power is not None:
         energy = result.energy(power)
         asked["energy"] = {
@@ -79,7 +101,7 @@ def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
         "jobs": len(result),
         "metrics": dict(result.metrics),
         "ledger": dict(result.ledger),
-        "warnings": list(result.warnings),
+        "warnings": [*result.warnings, *notes],
         **asked,
     }
 

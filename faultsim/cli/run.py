@@ -36,7 +36,7 @@ from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, parse_machine
+from faultsim.machines import Cluster, Machine, parse_machine
 from faultsim.version import __version__
 
 
@@ -105,12 +105,14 @@ def _add_arguments(parser: Parser) -> None:
     add_quiet(out)
 
 
-def _default_machine(log: Workload) -> Cluster:
-    """The machine of the log's header; else 128 nodes, or as many as its largest job needs."""
+def _default_machine(log: Workload, *, built_in: bool) -> tuple[Cluster, list[str]]:
+    """The machine of the log's header; else 128 nodes, or as many as its largest job needs; and a note if so."""
     nodes = log.max_nodes
     if nodes:
-        return fs.Cluster(int(nodes))
-    return fs.Cluster(max(DEFAULT_NODES, int(log.size.max()) if len(log) else 1))
+        return fs.Cluster(int(nodes)), []
+    assumed = max(DEFAULT_NODES, int(log.size.max()) if len(log) else 1)
+    note = f"the log names no machine; {assumed:,} nodes assumed: give --machine"
+    return fs.Cluster(assumed), [] if built_in else [note]
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -122,11 +124,22 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
+    files["--recorded-figure"] = args.recorded_figure
     silent = check_targets(files, json=args.json) or args.quiet
     source = open_log(args)
     log = spanned(source.log, args)
-    machine = _default_machine(log) if args.machine is None else parse_machine(args.machine)
+    notes: list[str] = []
+    machine: Machine
+    if args.machine is None:
+        machine, notes = _default_machine(log, built_in=source.built_in)
+    else:
+        machine = parse_machine(args.machine)
     log = loaded(log, args, machine.nodes)
+    if (args.against_recorded or args.recorded_figure) and log.recorded_wait is None:
+        raise OptionError(
+            "--against-recorded: the log has no recorded waits (field 3 of an SWF log; changes of load, sizes or run "
+            "times leave them out)"
+        )
     failures = None
     if args.failures is not None:
         failures = open_failures(args.failures, reach(log), machine.nodes, seed=args.seed, mapping=args.map_failures)
@@ -155,7 +168,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     )
     if args.save:
         result.save(args.save)
-    made_of = [f"log: {source.text}", *([f"failures: {failures.text}"] if failures is not None else [])]
+    made_of = [f"log: {source.text}", *notes, *([f"failures: {failures.text}"] if failures is not None else [])]
     write_result(result, args, source=made_of, command=shlex.join(["faultsim", "run", *argv]))
     written = [path for path in files.values() if path]
     if args.json:
@@ -164,7 +177,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
                 "faultsim": __version__,
                 "log": {"source": source.text, "built_in": source.built_in},
                 "failures": failures and {"source": failures.text, "built_in": failures.built_in},
-                **document(result, args),
+                **document(result, args, notes),
                 "files": written,
             }
         )
@@ -172,7 +185,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         print(f"log      {source.text}")
         if failures is not None:
             print(f"failures {failures.text}")
-        print(result)
+        print("\n".join([str(result), *(f"note: {note}" for note in notes)]))
         for text in tables(result, args):
             print(text)
         for path in written:

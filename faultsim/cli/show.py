@@ -9,6 +9,7 @@ faultsim show FILE                         as the summary of 'faultsim log', 'fa
 Options for other files than results are those of the command that is named here.
 """
 
+import os
 from collections.abc import Sequence
 
 import faultsim as fs
@@ -19,11 +20,10 @@ from faultsim.cli.result_output import add_tables, document, power_of, require_p
 from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError
 from faultsim.readers.table import what_is
 from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
-_ZIP, _SQLITE, _PARQUET = b"PK\x03\x04", b"SQLite format 3\0", b"PAR1"
+_SQLITE = b"SQLite format 3\0"
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -31,21 +31,19 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if not argv or argv[0].startswith("-"):
         _add_arguments(parser)
         parser.parse_args(argv)
-    path = argv[0]
-    try:
+    word = argv[0]
+    path = word if os.path.exists(word) else word.rpartition(":")[0] or word
+    reader = what_is(path)
+    if reader.name == "result":
         with open(path, "rb") as file:
-            begins = file.read(16)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    if begins.startswith(_ZIP) and form_of(path) is OF_WORKFLOWS:
-        return _workflows(parser, argv)
-    if begins.startswith(_ZIP):
-        return _result(parser, argv)
-    if begins.startswith(_SQLITE):
-        done: int = status.main(Parser(prog=parser.prog, description=status.__doc__), argv)
-        return done
-    gives = Workload if begins.startswith(_PARQUET) else what_is(path).gives
-    command = {Workload: log.main, FailureTrace: failures.main}.get(gives, workflow.main)
+            is_store = file.read(len(_SQLITE)) == _SQLITE
+        if is_store:
+            done: int = status.main(Parser(prog=parser.prog, description=status.__doc__), argv)
+            return done
+        return _workflows(parser, argv) if form_of(path) is OF_WORKFLOWS else _result(parser, argv)
+    command = {Workload: log.main, FailureTrace: failures.main}.get(reader.gives, workflow.main)
+    if "--json" not in argv and "--quiet" not in argv and path == word:
+        print(f"file {path}: a {reader.called}")
     return command(parser, ["summary", *argv])
 
 
@@ -66,7 +64,9 @@ def _add_arguments(parser: Parser) -> None:
 def _result(parser: Parser, argv: Sequence[str]) -> int:
     _add_arguments(parser)
     args = parser.parse_args(argv)
-    files = {f"--{name}": getattr(args, name) for name in ("csv", "gantt", "report")}
+    files = {
+        f"--{name.replace('_', '-')}": getattr(args, name) for name in ("csv", "gantt", "report", "recorded_figure")
+    }
     silent = check_targets(files, json=args.json) or args.quiet
     require_pictures(args)
     power_of(args)  # complains before the work

@@ -20,6 +20,7 @@ KINDS = {
 # Options of readers that are options of the command line, as argparse names them.
 _READING = (
     "system", "level", "gap", "kinds", "strict", "downtime", "prefix", "min_downtime", "begin", "end", "under_way",
+    "columns", "unit", "zone", "separator",
 )  # fmt: skip
 # Option of a synthetic trace (as argparse names it) -> default, kinds that take it.
 _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -53,9 +54,11 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {row.summary}" for name, row in FORMATS.items())
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
     group.add_argument(
-        "--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan)"
+        "--begin",
+        metavar="DATE",
+        help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan, events)",
     )
-    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan)")
+    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan, events)")
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system, if the file has several")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
@@ -69,12 +72,21 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kinds",
         metavar="WHICH",
-        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb",
+        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb; "
+        "events: all (default), down or drain",
     )
     group.add_argument(
         "--downtime", type=duration, metavar="S", help="ras, titan: down time of each failure (default 0)"
     )
-    group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
+    group.add_argument(
+        "--strict", action="store_true", default=None, help="an unreadable record is an error (csv, fta, ras, events)"
+    )
+    group.add_argument(
+        "--columns", metavar="NAMES", help="csv: names of its columns, as in time=failed_at,node=box,downtime=repair"
+    )
+    group.add_argument("--unit", metavar="U", help="csv: unit of times that are numbers: ns, us, ms, s, min, h, d")
+    group.add_argument("--zone", metavar="Z", help="csv, events: time zone of dates without one, such as Europe/Berlin")
+    group.add_argument("--separator", metavar="C", help="csv, events: what separates its fields")
 
 
 def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
@@ -85,11 +97,21 @@ def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
         value = getattr(args, name)
         if value is None:
             continue
-        if name not in reader.options:
-            takers = " and ".join(row.name for row in FORMATS.values() if name in row.options)
+        of_column = name == "downtime" and reader.name == "csv"  # there it is the name of a column
+        if name not in reader.options or of_column:
+            rows = [row for row in FORMATS.values() if name in row.options]
+            takers = " and ".join(row.name for row in rows if not (name == "downtime" and row.name == "csv"))
             raise OptionError(f"--{name.replace('_', '-')} is for {takers}; {path} is read as {reader.name}")
-        options[name] = moment(value) if name in ("begin", "end") else value
+        options[name] = _columns(value) if name == "columns" else moment(value) if name in ("begin", "end") else value
     return reader.read(path, **options)
+
+
+def _columns(text: str) -> dict[str, str]:
+    """``time=failed_at,node=box`` as names of columns."""
+    pairs = [word.partition("=") for word in text.split(",") if word.strip()]
+    if not pairs or not all(equals and theirs.strip() for _, equals, theirs in pairs):
+        raise OptionError(f"--columns {text}: expected names such as time=failed_at,node=box")
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
 def refuse_reading(args: argparse.Namespace) -> None:

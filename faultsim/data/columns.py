@@ -75,6 +75,11 @@ WORKLOAD: tuple[Column, ...] = (
     Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
 )
 
+#: What a log may have besides: the waits on the machine that it was recorded on.
+RECORDED_WAIT = Column(
+    "recorded_wait", "f8", "s", -1.0, "Wait on the machine that the log was recorded on.", f"{_SWF} 3", 0.0
+)
+
 #: What a `FailureTrace` holds, one row per failure, sorted by `time`.
 FAILURES: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0, True),
@@ -382,8 +387,8 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
             low &= array != column.missing
         else_missing = "" if column.missing is None else f", or {column.missing:g} where it is missing"
         what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
-        expected = f"expected at least {column.minimum:g}{else_missing}"
-        _refuse(low, array, column, f"{what}; {expected}")
+        right = f"expected at least {column.minimum:g}{else_missing}"
+        _refuse(low, array, column, f"{what}; {right}")
     if column.clock:
         late = array > checks.LATEST
         if column.endless and array.dtype.kind == "f":

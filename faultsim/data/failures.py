@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import FAILURES, MAX_NODES, by_name
+from faultsim.data.columns import FAILURES, MAX_NODES, by_name, read_only
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import priorities
 from faultsim.data.grouped_failures import GroupedFailures
@@ -92,7 +92,64 @@ class FailureTrace(GroupedFailures):
     faultsim.errors.InputError: node, row 0: -1 is negative; expected at least 0
     """
 
-    __slots__ = ()
+    __slots__ = ("_nodes", "_reasons")
+
+    _nodes: tuple[str, ...]
+    _reasons: NDArray[np.str_] | None
+
+    def _fill(self, **parts: Any) -> Self:
+        return super()._fill(**{"nodes": (), "reasons": None, **parts})
+
+    def _made(self, columns: Mapping[str, NDArray[Any]], *args: Any, **facts: Any) -> Self:
+        """Names and reasons are kept if the rows and their numbers are the same."""
+        new = super()._made(columns, *args, **facts)
+        if columns["node"] is not self._columns["node"]:
+            return new
+        return new._with_names(self._nodes, self._reasons)
+
+    def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
+        return super()._rows(rows, dropped)._with_names(self._nodes, self._reasons_of(rows))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, parts) = super().__reduce__()
+        return restore, (kind, {**parts, "nodes": self._nodes, "reasons": self._reasons})
+
+    def _with_names(self, nodes: Sequence[str], reasons: Sequence[str] | NDArray[np.str_] | None) -> Self:
+        """This new trace, not yet given to a caller, with the names of its nodes and a reason for each failure."""
+        object.__setattr__(self, "_nodes", tuple(nodes))
+        object.__setattr__(self, "_reasons", None if reasons is None else read_only(np.array(reasons, dtype=np.str_)))
+        return self
+
+    def _reasons_of(self, rows: slice | NDArray[Any]) -> NDArray[np.str_] | None:
+        return None if self._reasons is None else self._reasons[rows]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes by their numbers, of a trace that was read from records with names; else empty.
+
+        Methods that renumber nodes, or put traces together, leave them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60], [3]).nodes
+        ()
+        """
+        return self._nodes
+
+    @property
+    def reasons(self) -> NDArray[np.str_] | None:
+        """A reason for each failure, of a trace whose records have reasons; else None.
+
+        Methods that change which outages there are, but for slices and `window`, leave them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60], [3]).reasons is None
+        True
+        """
+        return self._reasons
 
     def renamed(self, name: str) -> FailureTrace:
         """The same trace under another name.
@@ -154,7 +211,8 @@ class FailureTrace(GroupedFailures):
             if is_caught or begin <= outage.time < end:
                 at = max(outage.time, begin) - (begin if shift else 0.0)
                 slow.append(outage._replace(time=at, duration=rest if is_caught else outage.duration))
-        return self._made(columns, span=until - begin if shift else until, slow=slow)
+        new = self._made(columns, span=until - begin if shift else until, slow=slow)
+        return new._with_names(self._nodes, self._reasons_of(rows))
 
     def align(self, log: JobTable, begin: checks.Duration = 0.0) -> FailureTrace:
         """The trace on the clock of a log: its second `begin` is the first submit; failures before that are left out.
@@ -449,7 +507,8 @@ class FailureTrace(GroupedFailures):
         dropped = {**self._dropped}
         dropped["overlapping outage merged"] = dropped.get("overlapping outage merged", 0) + len(self) - len(first)
         columns = {key: values[first] for key, values in self._columns.items()}
-        return self._made({**columns, "downtime": downtime}, dropped=dropped)
+        merged = self._made({**columns, "downtime": downtime}, dropped=dropped)
+        return merged._with_names(self._nodes, self._reasons_of(first))
 
     # -- facts -------------------------------------------------------------------------------------------------------
 
@@ -506,6 +565,10 @@ class FailureTrace(GroupedFailures):
         name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
         slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
         numbers = f"# numbers: {self._of.as_text()}\n" if self._of else ""
+        if self._nodes:
+            import json
+
+            numbers += f"# nodes: {json.dumps(self._nodes)}\n"
         span = f"# span: {shortest(np.array([self._span]))[0]}\n"
         head = f"{CSV_MARK}\n{span}{name}{numbers}{slow}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))

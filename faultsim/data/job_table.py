@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
-from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
+from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.further import further_columns, id_column, in_order
-from faultsim.data.swf_format import header_fields, leading_integer
+from faultsim.data.swf_format import header_fields, nodes_of_header
 from faultsim.data.table import Table
 from faultsim.errors import InputError
+from faultsim.vocabulary import is_unlimited
 
 _COLUMNS = by_name(WORKLOAD)
 
@@ -25,7 +26,7 @@ class JobTable(Table):
     The parameters, columns and errors are those of `faultsim.Workload`, which adds the methods.
     """
 
-    __slots__ = ("_comments", "_once")
+    __slots__ = ("_comments", "_once", "_recorded")
     CALLED: ClassVar[str] = "Workload"
     NOUN: ClassVar[str] = "workload"
     SORTED_BY: ClassVar[str] = "submit"
@@ -33,6 +34,7 @@ class JobTable(Table):
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]
+    _recorded: NDArray[np.float64] | None
 
     @renames.arguments("Workload")
     def __init__(
@@ -48,6 +50,7 @@ class JobTable(Table):
         dropped: Mapping[str, int] | None = None,
         name: str = "",
         comments: Sequence[str] = (),
+        recorded_wait: checks.Durations | None = None,
     ) -> None:
         first = as_column(submit, _COLUMNS["submit"])
         n = len(first)
@@ -64,16 +67,23 @@ class JobTable(Table):
         check_order(first, _COLUMNS["submit"])
         if columns is not None:
             checked |= further_columns(columns, n)
-        self._fill(columns=checked, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
+        recorded = None if recorded_wait is None else as_column(recorded_wait, RECORDED_WAIT, length=n)
+        if recorded is not None and (recorded < 0).all():
+            recorded = None
+        facts: dict[str, Any] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
+        self._fill(columns=checked, dropped=dict(dropped or {}), **facts)
         if id is None:
             self._once["numbered"] = True
 
     def _fill(self, **parts: Any) -> Self:
-        return super()._fill(**{"once": {}, **parts})  # `once`: values computed from columns that many runs share
+        # `once`: values computed from columns that many runs share.
+        return super()._fill(**{"once": {}, "recorded": None, **parts})
 
     def __reduce__(self) -> tuple[Any, ...]:
         restored, (kind, parts) = super().__reduce__()
-        return restored, (kind, {**parts, "once": {"numbered": True}} if self._has_default_ids else parts)
+        if self._has_default_ids:
+            parts = {**parts, "once": {"numbered": True}}
+        return restored, (kind, parts if self._recorded is None else {**parts, "recorded": self._recorded})
 
     @property
     def _has_default_ids(self) -> bool:
@@ -92,18 +102,26 @@ class JobTable(Table):
         """Some of the rows, in order, as copies that keep no larger array alive."""
         columns = {key: read_only(values[rows].copy()) for key, values in self._columns.items()}
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
-        return self._made(columns, self._dropped if dropped is None else dropped)
+        recorded = None if self._recorded is None else read_only(self._recorded[rows].copy())
+        return self._made(columns, self._dropped if dropped is None else dropped, recorded=recorded)
 
     def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
         return in_order(self._columns) if len(self._columns) > len(_COLUMNS) else self._columns
 
-    def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
+    def _made(
+        self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None, **facts: Any
+    ) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
-        new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
+        facts = {"comments": self._comments, "recorded": self._recorded, **facts}
+        new._fill(columns=columns, dropped=dict(dropped), name=called, **facts)
         if self._has_default_ids and columns["id"] is self._columns["id"]:
             new._once["numbered"] = True
         return new
+
+    def _without_recorded(self) -> Self:
+        """The same jobs, without waits of a machine whose load was another one."""
+        return self._made(self._columns, self._dropped, recorded=None)
 
     # -- columns and facts -------------------------------------------------------------------------------------------
 
@@ -136,6 +154,21 @@ class JobTable(Table):
     def user(self) -> NDArray[np.int64]:
         """User numbers, -1 where missing."""
         return self._columns["user"]
+
+    @property
+    def recorded_wait(self) -> NDArray[np.float64] | None:
+        """Waits of the jobs on the machine that the log was recorded on, in seconds, -1 where missing; None without.
+
+        They are no column: logs that differ only in them are equal, and no policy sees them. `Result.against_recorded`
+        compares them with those of a run. Methods that change loads, sizes or run times leave them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0, 1], runtime=[5, 5], size=[1, 1], recorded_wait=[0, 4]).recorded_wait
+        array([0., 4.])
+        """
+        return self._recorded
 
     @property
     def further(self) -> tuple[str, ...]:
@@ -205,12 +238,7 @@ class JobTable(Table):
 
         Sizes of SWF logs count processors, so ``MaxProcs`` comes first.
         """
-        header = self.header
-        for key in ("MaxProcs", "MaxNodes"):
-            value = leading_integer(header.get(key, ""))
-            if value is not None and value > 0:
-                return value
-        return None
+        return nodes_of_header(self._comments)
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
@@ -281,8 +309,24 @@ class JobTable(Table):
 
 
 def _checked(key: str, values: object, length: int) -> NDArray[Any]:
+    if key == "estimate":
+        values = _without_limit(values)
     check = id_column if key == "id" else as_column
     return check(values, _COLUMNS[key], length=length)
+
+
+def _without_limit(values: object) -> object:
+    """Estimates with -1, the sign of a missing one, where there is no limit: infinite, or a word for it."""
+    if isinstance(values, list | tuple):
+        return [-1.0 if _is_unlimited(value) else value for value in values]
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        return np.where(array == np.inf, -1.0, array)
+    return [-1.0 if _is_unlimited(value) else value for value in array] if array.dtype.kind in "OUT" else values
+
+
+def _is_unlimited(value: object) -> bool:
+    return is_unlimited(value) if isinstance(value, str) else isinstance(value, float) and value == np.inf
 
 
 def _refuse_empty(n: int, rest: str) -> None:

@@ -38,12 +38,19 @@ FIELDS = (
     "think_time",
 )
 
+#: Nodes of a machine are below it.
+MOST_NODES = 2**31
+
 #: Means "unknown" in every field.
 MISSING = -1
 
 # Header keys begin near the semicolon, in some logs without a space; continuation lines are indented deeper.
 _KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
-_LEADING_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(?![0-9])")
+# "26,304" and "1.5e3" are whole numbers, too; of "338,5" and "128x16" the number before is meant.
+_LEADING_NUMBER = re.compile(
+    r"\s*([+-]?)([0-9]{1,3}(?:[,'_][0-9]{3})+(?![0-9])|[0-9]{1,18}(?![0-9]))((?:\.[0-9]{1,18})?(?:[eE]\+?[0-9]{1,2})?)"
+)
+_SPELLED = re.compile(r"^;[ \t]*(max(?:procs|nodes))[ \t]*[:=][ \t]*(.*)$", re.IGNORECASE)
 
 
 def header_fields(comments: Sequence[str]) -> dict[str, str]:
@@ -67,15 +74,43 @@ def header_fields(comments: Sequence[str]) -> dict[str, str]:
 
 
 def leading_integer(text: str) -> int | None:
-    """The integer with which a header value begins, or None.
+    """The whole part of the number with which a header value begins, perhaps with separators of thousands, or None.
 
     Examples
     --------
-    >>> leading_integer("338 (batch partition; 512 total)")
-    338
+    >>> leading_integer("338 (batch partition; 512 total)"), leading_integer("26,304"), leading_integer("1.5e3")
+    (338, 26304, 1500)
+    >>> leading_integer("5544.5"), leading_integer("unknown") is None
+    (5544, True)
     """
-    match = _LEADING_INTEGER.match(text)
-    return int(match.group(1)) if match else None
+    match = _LEADING_NUMBER.match(text)
+    if not match:
+        return None
+    sign, digits, rest = match.groups()
+    whole = re.sub("[,'_]", "", digits)
+    if not rest:
+        return int(sign + whole)
+    value = float(sign + whole + rest)
+    return int(value) if abs(value) < MOST_NODES else None
+
+
+def nodes_of_header(comments: Sequence[str]) -> int | None:
+    """The size of the machine that header lines name: ``MaxProcs``, else ``MaxNodes``, in any spelling of the two.
+
+    Examples
+    --------
+    >>> nodes_of_header(["; MaxNodes: 5,544", "; maxprocs = 93312"])
+    93312
+    """
+    named = {key.lower(): value for key, value in header_fields(comments).items()}
+    for line in comments:
+        if (match := _SPELLED.match(line)) is not None:
+            named.setdefault(match.group(1).lower(), match.group(2))
+    for key in ("maxprocs", "maxnodes"):
+        value = leading_integer(named.get(key, ""))
+        if value is not None and value > 0:
+            return value
+    return None
 
 
 def _comment_lines(comments: Sequence[str]) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
 from faultsim.data.column_files import write_csv, write_parquet
@@ -22,9 +22,13 @@ from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import datetime
+
+    from faultsim.data.failures import FailureTrace
 
 _COLUMNS = by_name(WORKLOAD)
+#: What reads frames as tables are read: `faultsim.readers.jobs` enters it, for no data import a reader.
+reader_of_frames: dict[str, Callable[..., Workload]] = {}
 #: Offered loads above it are rather percentages.
 MOST_LOAD = 10.0
 
@@ -59,6 +63,8 @@ class Workload(JobTable):
         Name for output and figures.
     comments : sequence of str
         Header lines of the file it came from, each beginning with ";".
+    recorded_wait : array_like of float, shape (n,), optional
+        Waits on the machine that the log was recorded on, in seconds, -1 where missing.
 
     Attributes
     ----------
@@ -91,7 +97,45 @@ class Workload(JobTable):
     faultsim.errors.InputError: submit, row 2: 30 is less than 60 in the row before; sort the rows by submit first
     """
 
-    __slots__ = ()
+    __slots__ = ("_lost_runs",)
+
+    _lost_runs: FailureTrace | None
+
+    def _fill(self, **parts: Any) -> Self:
+        return super()._fill(**{"lost_runs": None, **parts})
+
+    def _made(self, *args: Any, **facts: Any) -> Self:
+        return super()._made(*args, **facts)._with_lost_runs(self._lost_runs)
+
+    def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
+        new = super()._derived(dropped, **changed)
+        return new._with_lost_runs(None) if "submit" in changed else new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, parts) = super().__reduce__()
+        return restore, (kind, parts if self._lost_runs is None else {**parts, "lost_runs": self._lost_runs})
+
+    def _with_lost_runs(self, lost_runs: FailureTrace | None) -> Self:
+        """This new workload, not yet given to a caller, with its lost runs."""
+        object.__setattr__(self, "_lost_runs", lost_runs)
+        return self
+
+    @property
+    def lost_runs(self) -> FailureTrace | None:
+        """Runs that ended before their job was done, of a log of `read_sacct` or another accounting file; else None.
+
+        A failure of down time 0 for each, on the log's clock, on the first node of the run: which of its nodes failed
+        is not recorded.  Nodes are numbered by name, ``lost_runs.nodes``; runs without a node have their own numbers.
+        ``lost_runs.reasons`` says why each ended: a preemption is no failure of a node.  A method that moves submit
+        times leaves them out.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[1], size=[1]).lost_runs is None
+        True
+        """
+        return self._lost_runs
 
     def renamed(self, name: str) -> Workload:
         """The same workload under another name.
@@ -120,7 +164,7 @@ class Workload(JobTable):
         estimate = self.estimate
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
             runtime, requested = self.runtime * longer, estimate * longer
-        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, requested))
+        return self._without_recorded()._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, requested))
 
     @renames.arguments("Workload.with_gap_factor")
     def with_gap_factor(self, factor: float) -> Workload:
@@ -137,7 +181,7 @@ class Workload(JobTable):
             return self._derived()
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
             submit = first + (self.submit - first) * wider
-        return self._derived(submit=submit)
+        return self._without_recorded()._derived(submit=submit)
 
     def from_zero(self) -> Workload:
         """The same jobs, on a clock on which the first is submitted at 0 s.
@@ -163,7 +207,7 @@ class Workload(JobTable):
         array([1536], dtype=int32)
         """
         larger = checks.whole("the factor of with_size_factor()", factor, low=1, high=MAX_NODES)
-        return self._derived(size=self.size.astype(np.int64) * larger)
+        return self._without_recorded()._derived(size=self.size.astype(np.int64) * larger)
 
     @renames.arguments("Workload.with_load")
     def with_load(self, load: float, *, nodes: int) -> Workload:
@@ -248,6 +292,8 @@ class Workload(JobTable):
             "requested_time": self.estimate,
             "user": self.user,
         }
+        if self.recorded_wait is not None:
+            fields["wait"] = self.recorded_wait
         fields |= {name: self.columns[name] for name in self.further if name in FIELDS}
         write_rows(path, fields, self._new_comments())
 
@@ -291,24 +337,44 @@ class Workload(JobTable):
         return [*kept, *counts]
 
     @classmethod
-    def from_pandas(cls, frame: pd.DataFrame, *, columns: Sequence[str] = (), name: str = "") -> Workload:
-        """A workload from a pandas frame with at least the columns submit, runtime and size.
-
-        NaN in estimate or user means "missing".  Other columns that `columns` does not name are ignored.
+    def from_pandas(
+        cls,
+        frame: Any,
+        *,
+        submit: str | None = None,
+        runtime: str | None = None,
+        size: str | None = None,
+        estimate: str | None = None,
+        id: str | None = None,
+        user: str | None = None,
+        start: str | None = None,
+        finish: str | None = None,
+        unit: str | Mapping[str, str] = "s",
+        columns: Sequence[str] | Mapping[str, str] | None = None,
+        begin: str | datetime.date | float | None = None,
+        end: str | datetime.date | float | None = None,
+        name: str = "",
+        zone: str | None = None,
+        strict: bool = False,
+    ) -> Workload:
+        """A workload from a frame of pandas or polars, or an Arrow table: as `read_jobs` of the same frame as a CSV.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
-            Rows sorted by submit.
-        columns : sequence of str
-            Names of the further columns to keep.
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Rows in any order; or any object with the Arrow PyCapsule interface (all but pandas need pyarrow).  The
+            index of a frame of pandas is ignored.
+        submit, runtime, size, estimate, id, user, start, finish : str, optional
+            Names of these columns, by default their own.  Moments may be datetimes, run times timedeltas, users text.
+        unit, columns, begin, end, zone, strict : object
+            As of `faultsim.read_jobs`.  By default all further columns that a log can have are kept.
         name : str
             Name for output and figures.
 
         Raises
         ------
         InputError
-            A column is missing, looks misspelled, or contains invalid values.
+            A column is missing or looks misspelled; no row is a job.
 
         Examples
         --------
@@ -317,29 +383,26 @@ class Workload(JobTable):
         >>> fs.Workload.from_pandas(log.to_pandas()) == log
         True
         """
-        from difflib import get_close_matches
-
-        there = [str(key) for key in frame.columns]
-        for needed in ("submit", "runtime", "size"):
-            if needed not in there:
-                raise InputError(f"from_pandas: column {needed!r} missing; the frame has {', '.join(there)}")
-        for key in set(_COLUMNS) - set(there):
-            if near := get_close_matches(key, there, n=1, cutoff=0.85):
-                raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
-        given = {key: frame[key].to_numpy() for key in _COLUMNS if key in there}
-        for key in ("estimate", "user"):
-            if key in given and given[key].dtype.kind == "f":
-                given[key] = np.where(np.isnan(given[key]), -1.0, given[key])
-        for key in columns:
-            if key not in there:
-                raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
-        return cls(**given, columns={key: frame[key].to_numpy() for key in columns}, name=name)
+        given = {
+            "submit": submit, "runtime": runtime, "size": size, "estimate": estimate, "id": id, "user": user,
+            "start": start, "finish": finish,
+        }  # fmt: skip
+        return reader_of_frames["jobs"](
+            frame, given, unit=unit, columns=columns, begin=begin, end=end, name=name, zone=zone, strict=strict
+        )
 
 
-def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], name: str) -> Workload:
+def as_it_is(
+    columns: Mapping[str, NDArray[Any]],
+    dropped: Mapping[str, int],
+    name: str,
+    recorded: NDArray[np.float64] | None = None,
+    comments: Sequence[str] = (),
+) -> Workload:
     """The workload with these columns, which are not checked again: what a run was given."""
-    parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name, "comments": ()}
-    return object.__new__(Workload)._fill(**parts)
+    parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name}
+    facts = {"comments": tuple(comments), "recorded": recorded}
+    return object.__new__(Workload)._fill(**parts, **facts)
 
 
 @lru_cache(1024)
@@ -398,4 +461,11 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     order = np.argsort(values["submit"], kind="stable")
     columns: dict[str, Any] = {key: values[key][order] for key in _COLUMNS}
     further = {key: values[key][order] for key in logs[0].further}
-    return Workload(**columns, columns=further, **together(logs, name), comments=logs[0].comments)
+    waits = [log.recorded_wait for log in logs if log.recorded_wait is not None]
+    return Workload(
+        **columns,
+        columns=further,
+        **together(logs, name),
+        comments=logs[0].comments,
+        recorded_wait=np.concatenate(waits)[order] if len(waits) == len(logs) else None,
+    )

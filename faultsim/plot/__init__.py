@@ -12,6 +12,7 @@ from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
 from faultsim.plot.promises import plot_promises
+from faultsim.plot.recorded import plot_against_recorded
 from faultsim.plot.saturation import plot_saturation
 from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_panels, plot_sweep
 from faultsim.plot.theme import use_theme
@@ -23,6 +24,7 @@ __all__ = [
     "animate_occupancy",
     "new_figure",
     "occupancy",
+    "plot_against_recorded",
     "plot_capacity",
     "plot_curves",
     "plot_differences",

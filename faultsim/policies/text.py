@@ -68,6 +68,8 @@ def parse_policy(kind: str, text: str) -> Any:
     >>> parse_policy("checkpointing", "predicted_windows:bucket=4h,victims=long:seconds=10m").victims
     LongJobs(seconds=600.0)
     """
+    if len(str(text)) > _LONGEST:
+        raise OptionError(f"a policy as text has at most {_LONGEST:,} characters, got {len(str(text)):,}")
     if kind == "order" and (order := _expression(str(text).strip())):
         return order
     name, _, options = str(text).partition(":")
@@ -171,6 +173,8 @@ def _named() -> dict[str, dict[str, PolicyRow]]:
     return found
 
 
+#: Characters of a policy as text; the longest that are meant have some hundreds.
+_LONGEST = 100_000
 _QUOTES = ("'", '"')
 #: Parameters that are policies, and so kinds; a scheduler takes the name of an order as it is.
 _POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "order"}
@@ -178,17 +182,16 @@ _POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "
 
 def _split(text: str) -> list[str]:
     """The parts between commas that are in no quotes and in no parentheses."""
-    parts, quote, depth = [""], "", 0
-    for sign in text:
+    parts, begin, quote, depth = [], 0, "", 0  # the part that is read begins at `begin`
+    for at, sign in enumerate(text):
         if sign == "," and not quote and depth == 0:
-            parts.append("")
-            continue
-        if sign in _QUOTES and quote in ("", sign):
+            parts.append(text[begin:at])
+            begin = at + 1
+        elif sign in _QUOTES and quote in ("", sign):
             quote = "" if quote else sign
         elif not quote:
             depth = max(0, depth + (sign == "(") - (sign == ")"))
-        parts[-1] += sign
-    return parts
+    return [*parts, text[begin:]]
 
 
 def _fold(name: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from math import isfinite
 
+from faultsim import checks
 from faultsim.checks import parsed
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
@@ -15,7 +16,7 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".xml", ".dax")
 _LINKS = ("input", "output", "inout")
 
 
-def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workflow:
+def read_dax(path: str | os.PathLike[str], *, name: str | None = None, strict: bool = False) -> Workflow:
     """Read a workflow in DAX, the abstract workflow format of Pegasus (versions 2 and 3).
 
     Parameters
@@ -24,6 +25,8 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     name : str, optional
         Name of the workflow; that of the file, without its suffixes, by default.
+    strict : bool
+        Whether a negative run time is an error; by default it counts as 0, and `Workflow.dropped` counts those.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     ------
     InputError
         No such file; XML that is malformed (file, line and column are named), declares entities, or is not DAX; a job
-        without an id or run time; a number that is invalid or not finite, a negative run time; a parent or child that
+        without an id or run time; a number that is invalid or not finite; a parent or child that
         is not a job; an edge given twice (with the line); a cycle.
 
     Notes
@@ -61,7 +64,7 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     (<Workflow 'two': 2 jobs, 1 edge, transfers in bytes>, ('A', 'B'), array([1000.]))
     """
     lines = Lines(path, document=True)
-    document = _Document(lines.name)
+    document = _Document(lines.name, strict=checks.flag("strict", strict))
     document.read(lines)
     return document.workflow(stem(path, _SUFFIXES) if name is None else str(name))
 
@@ -69,8 +72,9 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
 class _Document:
     """What has been read so far; the methods are expat's handlers, so that each error knows its line."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, *, strict: bool = False) -> None:
+        self.file, self.strict = file, strict
+        self.negative_runtimes = 0
         self.number: dict[str, int] = {}  # id -> job, in the order of the file
         self.runtime: list[float | None] = []
         self.written: list[dict[str, float | None]] = []  # file -> bytes, a job
@@ -121,7 +125,8 @@ class _Document:
             costs.append(seconds)
         rows = [(self.number[a], self.number[b]) for a, b in self.edges]
         edges = [(a, b, _carried(self.written[a], self.read_by[b])) for a, b in rows]
-        dropped = {"negative size": self.negative} if self.negative else {}
+        counts = {"negative size": self.negative, "negative run time taken as 0": self.negative_runtimes}
+        dropped = {reason: count for reason, count in counts.items() if count}
         try:
             return Workflow(costs, edges, name, labels=labels, transfer_unit="bytes", dropped=dropped)
         except InputError as error:
@@ -159,7 +164,7 @@ class _Document:
         self.job = self.number[reference] = len(self.runtime)
         self.lines.append(self.line)
         given = attributes.get("runtime")
-        self.runtime.append(None if given is None else self.amount("runtime", given))
+        self.runtime.append(None if given is None else self.seconds(given))
         self.written.append({})
         self.read_by.append({})
 
@@ -183,7 +188,7 @@ class _Document:
 
     def end(self, tag: str) -> None:
         if self.profile is not None and self.job is not None:
-            self.runtime[self.job] = self.amount("runtime", "".join(self.profile))
+            self.runtime[self.job] = self.seconds("".join(self.profile))
             self.profile = None
         if self.depth == 2:
             self.job = self.child = None
@@ -211,6 +216,11 @@ class _Document:
             raise self.bad(f"<{element}> without a ref")
         self.mentioned.setdefault(reference, self.line)
         return reference
+
+    def seconds(self, text: str) -> float:
+        value = self.amount("runtime", text, low=0.0 if self.strict else -float("inf"))
+        self.negative_runtimes += value < 0
+        return max(value, 0.0)
 
     def amount(self, what: str, text: str, low: float = 0.0) -> float:
         try:

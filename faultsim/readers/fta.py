@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from faultsim.checks import parsed
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.readers.input_lines import Lines, shown, stem
+from faultsim.readers.dropped_records import DroppedRecords
+from faultsim.readers.input_lines import Lines, stem
 from faultsim.readers.timestamps import Moment, on_clock
 
 _FIELDS = (
@@ -38,6 +40,7 @@ class _Events(NamedTuple):
     nodes: NDArray[np.int64]  # all node ids, each once
     first: float
     last: float
+    read: int  # number of events read
 
 
 def read_fta(
@@ -48,6 +51,7 @@ def read_fta(
     end: Moment | None = None,
     min_downtime: checks.Duration = 0.0,
     under_way: bool = False,
+    strict: bool = False,
 ) -> FailureTrace:
     """Read an ``event_trace.tab`` of the Failure Trace Archive (FTA), such as that of Grid'5000.
 
@@ -64,6 +68,8 @@ def read_fta(
         Shorter outages, in seconds, are omitted and counted: half of Grid'5000's are shorter than three minutes.
     under_way : bool
         Whether an outage that began before `begin` is included, at time 0 with its rest.
+    strict : bool
+        Whether an event that cannot be read is an error; by default it is left out and counted.
 
     Returns
     -------
@@ -98,12 +104,17 @@ def read_fta(
     """
     least = checks.number("min_downtime", min_downtime, low=0.0, unit="s")
     lines = Lines(path, block_size=1 << 21)
+    unread = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
     parts: list[_Events] = []
-    line_number = 0
+    line_number = events_read = 0
     for block in lines:
+        if line_number == 0:
+            block = _without_names(block.removeprefix(codecs.BOM_UTF8))
         events = _parse(block, prefix.encode())
-        parts.append(_read_lines(block, prefix.encode(), lines.name, line_number) if events is None else events)
+        parts.append(_read_lines(block, prefix.encode(), unread, line_number) if events is None else events)
         line_number += block.count(b"\n")
+        events_read += parts[-1].read
+    unread.finish(events_read + unread.count_unreadable, expected=f"lines of {_WIDTH} fields, {', '.join(_FIELDS)}")
     nodes = np.unique(np.concatenate([part.nodes for part in parts])) if parts else np.zeros(0, dtype=np.int64)
     if not len(nodes):
         what = f"no event of a node whose name begins with {prefix!r}" if prefix else "no event"
@@ -116,7 +127,7 @@ def read_fta(
     }
     first, downtime = merged_outages(columns, touching=True)
     columns = {"time": columns["time"][first], "node": columns["node"][first], "downtime": downtime}
-    dropped: dict[str, int] = {}
+    dropped = unread.counts
     if len(order) > len(first):
         dropped["outage merged with the one before"] = len(order) - len(first)
     if short := int((downtime < least).sum()):
@@ -159,26 +170,42 @@ def _parse(block: bytes, prefix: bytes) -> _Events | None:
     wanted = np.ones(rows, dtype=bool)
     if prefix:
         wanted = np.char.startswith(np.array(tokens[_NAME::_WIDTH]), prefix)
-    return _events(node[wanted], start[wanted], stop[wanted], kind[wanted] == _UNAVAILABLE)
+    return _events(node[wanted], start[wanted], stop[wanted], kind[wanted] == _UNAVAILABLE, rows)
 
 
 def _events(
-    node: NDArray[np.int64], start: NDArray[np.float64], stop: NDArray[np.float64], out: NDArray[np.bool_]
+    node: NDArray[np.int64],
+    start: NDArray[np.float64],
+    stop: NDArray[np.float64],
+    out: NDArray[np.bool_],
+    count: int,
 ) -> _Events:
     first, last = (float(start.min()), float(stop.max())) if len(node) else (np.inf, -np.inf)
-    return _Events(node[out], start[out], stop[out], np.unique(node), first, last)
+    return _Events(node[out], start[out], stop[out], np.unique(node), first, last, count)
 
 
-def _read_lines(block: bytes, prefix: bytes, name: str, first_line: int) -> _Events:
-    """The same, line by line: slower, but it reports errors."""
+def _without_names(block: bytes) -> bytes:
+    """The first block, with its first line as a comment if that names the fields."""
+    return b"#" + block if block.lstrip().startswith((b"event_id", b"component_id")) else block
+
+
+def _read_lines(block: bytes, prefix: bytes, unread: DroppedRecords, first_line: int) -> _Events:
+    """The same, line by line: slower, but it counts what cannot be read."""
     rows: list[tuple[int, float, float, bool]] = []
+    count = 0
     for number, line in enumerate(block.split(b"\n"), first_line + 1):
         text = line.strip()
         if not text or text.startswith(b"#"):
             continue
         fields = [field.strip() for field in text.split(b"\t")]
+        if len(fields) < _WIDTH - 1 or not all(fields[: _WIDTH - 1]):
+            fields = text.split()  # several tabs in a row, or spaces
+        problem = ""
         if len(fields) < _WIDTH - 1:  # the reason may be missing
-            raise _bad(name, number, text, f"{len(fields)} fields, expected {_WIDTH} separated by tabs")
+            unread.unreadable(
+                "record", f"line {number}", f"{len(fields)} fields, expected {_WIDTH} separated by tabs", text
+            )
+            continue
         try:
             node, start, stop, kind = (
                 parsed(fields[_NODE], int),
@@ -187,17 +214,18 @@ def _read_lines(block: bytes, prefix: bytes, name: str, first_line: int) -> _Eve
                 parsed(fields[_TYPE], int),
             )
         except ValueError:
-            raise _bad(name, number, text, "node_id, event_type and the two times must be numbers") from None
-        if not abs(node) < _MOST_NODES:
-            raise _bad(name, number, text, "node_id has more than 18 digits")
-        if not 0 <= stop - start < np.inf:
-            raise _bad(name, number, text, f"the event stops at {stop:.15g}, before its start at {start:.15g}")
+            problem = "node_id, event_type and the two times must be numbers"
+        else:
+            if not abs(node) < _MOST_NODES:
+                problem = "node_id has more than 18 digits"
+            elif not 0 <= stop - start < np.inf:
+                problem = f"the event stops at {stop:.15g}, before its start at {start:.15g}"
+        if problem:
+            unread.unreadable("event", f"line {number}", problem, text)
+            continue
+        count += 1
         if fields[_NAME].startswith(prefix):
             rows.append((node, start, stop, kind == 0))
     table = np.array([row[:3] for row in rows], dtype=np.float64).reshape(-1, 3)
     nodes = np.array([row[0] for row in rows], dtype=np.int64)
-    return _events(nodes, table[:, 1], table[:, 2], np.array([row[3] for row in rows], dtype=bool))
-
-
-def _bad(name: str, line: int, text: bytes, what: str) -> InputError:
-    return InputError(f"{name}, line {line}: {what}: {shown(text)}")
+    return _events(nodes, table[:, 1], table[:, 2], np.array([row[3] for row in rows], dtype=bool), count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -37,6 +38,13 @@ _MAGIC: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\xfd7zXZ\x00", _xz),
     (b"BZh", _bzip2),
 )
+#: Archives that are not unpacked: their first bytes, and how to unpack them.
+_OTHER_ARCHIVES = (
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive: unpack it with unzstd"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
+)
+_UTF_16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _SURELY = 1 << 16  # bytes of a file after which zeros among them mean that it is no text
 
 
@@ -78,6 +86,14 @@ def shown(text: bytes) -> str:
     return repr(quoted if len(quoted) <= 80 else quoted[:77] + "...")
 
 
+def _utf_16(start: bytes) -> codecs.IncrementalDecoder | None:
+    """The decoder of text that begins with a byte order mark of UTF-16; None of other text."""
+    for mark, encoding in _UTF_16:
+        if start.startswith(mark):
+            return codecs.getincrementaldecoder(encoding)("replace")
+    return None
+
+
 class _Counted:
     """A compressed file, and how much of it has been read: a pipe does not know where it is."""
 
@@ -96,7 +112,8 @@ class Lines:
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.  Text in UTF-16 (with a byte order mark,
+        as Excel writes "Unicode text") is converted to UTF-8, unless it is a document.
     block_size : int
         Bytes to read at a time; limits the memory used.
     document : bool
@@ -171,11 +188,19 @@ class Lines:
         """Lines that take several reads are joined once, so that time grows with their length, not its square."""
         rest: list[bytes] = []
         length, document = 0, self._document
+        utf_16: codecs.IncrementalDecoder | None = None
         for number, data in enumerate(self._reads(file)):
             if number == 0:
                 document = document or bool(self._binary and data.startswith(self._binary))
-                if not document and len(data) >= _SURELY and b"\0" in data:
-                    raise InputError(f"{self.name}: not text but binary")
+                if not document:
+                    self._refuse_archive(data)
+                    utf_16 = _utf_16(data)
+            if utf_16 is not None:
+                data = utf_16.decode(data).encode("utf-8", "replace")
+                if number == 0:
+                    data = data.removeprefix(codecs.BOM_UTF8)
+            if number == 0 and not document and len(data) >= _SURELY and b"\0" in data:
+                raise InputError(f"{self.name}: not text but binary")
             if document:
                 yield data
                 continue
@@ -190,6 +215,11 @@ class Lines:
                 length += len(data) - end
         if rest:
             yield b"".join(rest)
+
+    def _refuse_archive(self, data: bytes) -> None:
+        for magic, what in _OTHER_ARCHIVES:
+            if data.startswith(magic):
+                raise InputError(f"{self.name}: {what}")
 
     def _reads(self, file: IO[bytes]) -> Iterator[bytes]:
         """The content, unpacked, as the limits allow."""

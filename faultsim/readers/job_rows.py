@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.further import further_columns
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.named_values import typed
 from faultsim.readers.timestamps import Moment, seconds, written
 
@@ -35,7 +36,9 @@ def workload(
     end: Moment | None,
     name: str,
     reasons: Mapping[str, NDArray[np.bool_]],
-    dropped: Mapping[str, int] | None = None,
+    dropped: DroppedRecords | Mapping[str, int] | None = None,
+    rejected: NDArray[np.bool_] | None = None,
+    comments: Sequence[str] = (),
 ) -> Workload:
     """A log from rows in any order, sorted by submit time, ties in the order of the file.
 
@@ -44,7 +47,8 @@ def workload(
     where : str
         The file, for messages.
     columns : mapping of str to array
-        id, submit (s), runtime (s), estimate (s), size, user; NaN or negative where missing.  Ids that are text
+        id, submit (s), runtime (s), estimate (s), size, user, and perhaps recorded_wait (s, -1 where missing); NaN or
+        negative where missing.  Ids that are text
         become numbers if those of all jobs kept are.
     further : mapping of str to array
         Further columns.
@@ -56,8 +60,12 @@ def workload(
         Name of the log.
     reasons : mapping of str to array of bool
         Further reasons to leave rows out, which come first.
-    dropped : mapping of str to int, optional
+    dropped : DroppedRecords or mapping of str to int, optional
         What was left out before.
+    rejected : array of bool, optional
+        Rows that are counted there already.
+    comments : sequence of str
+        Further header lines.
 
     Raises
     ------
@@ -71,12 +79,14 @@ def workload(
     submit, rows = columns["submit"], len(columns["submit"])
     every = {
         **reasons,
+        "run time negative": _negative(columns["runtime"]),
         "run time missing": ~(columns["runtime"] >= 0),
         "size missing": ~(columns["size"] >= 1),
+        "submit time negative": _negative(submit),
         "submit time missing": ~(submit >= 0),
     }
-    keep = np.ones(rows, dtype=bool)
-    counts = dict(dropped or {})
+    keep = np.ones(rows, dtype=bool) if rejected is None else ~rejected
+    counts = dict(dropped.counts if isinstance(dropped, DroppedRecords) else dropped or {})
     for reason, out in every.items():
         if count := int((out & keep).sum()):
             counts[reason] = counts.get(reason, 0) + count
@@ -107,12 +117,21 @@ def workload(
             columns=further_columns({key: values[order] for key, values in further.items()}, len(order)),
             dropped=counts,
             name=name,
-            comments=[f"; UnixStartTime: {zero:.15g}", f"; Note: 0 s is {written(zero)}"] if dates else (),
+            comments=[
+                *([f"; UnixStartTime: {zero:.15g}", f"; Note: 0 s is {written(zero)}"] if dates else ()),
+                *comments,
+            ],
         )
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     warn_of_estimates(where, log.runtime, log.estimate)
     return log
+
+
+def _negative(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which times are negative; -1 is the word of many formats for "missing"."""
+    negative: NDArray[np.bool_] = (values < 0) & (values != -1)
+    return negative
 
 
 def _zero(submit: NDArray[np.float64], dates: bool, begin: Moment | None) -> float:

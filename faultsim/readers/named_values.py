@@ -5,57 +5,78 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import InputError
 from faultsim.readers.named_columns import NamedColumns
+from faultsim.vocabulary import MISSING, duration, is_doubtful, moment, size
 
-#: Seconds of each unit that numbers of a file may have.
-UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
-#: Text that means "missing" where a number is expected.
-MISSING = frozenset({"", "-", "na", "n/a", "nan", "nat", "null", "none", "unknown"})
-# Days, then hours:minutes:seconds; minutes:seconds alone would be hours:minutes to others.
-_CLOCK = re.compile(r"(?:(\d{1,15})(?:-| days?,? ))?(\d{1,15}):([0-5]?\d):([0-5]?\d(?:\.\d+)?)", re.ASCII)
-_SHORT_CLOCK = re.compile(r"(\d{1,15}):([0-5]?\d(?:\.\d+)?)", re.ASCII)
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
 _NUMBER = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|[-+]?inf", re.IGNORECASE | re.ASCII)
 # A number with leading zeros, which is a name, among numbers between spaces.
 _PADDED = re.compile(r"(?<![^ ])[-+]?0\d")
+_FINITE = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?", re.ASCII)
+_WHOLE_POINT = re.compile(r"\.0+$", re.ASCII)
+_SHORT = re.compile(r"\d{1,4}:\d\d", re.ASCII)
+_DATE = re.compile(r"\d{4}-?\d\d-?\d\d(?!\d)", re.ASCII)
+_COMMA = re.compile(r"[-+]?\d*,\d+", re.ASCII)
+_GROUPED = re.compile(r"[-+]?\d{1,3}([,.' ]\d{3})+([.,]\d+)?", re.ASCII)
+#: Values by which moments are taken for numbers or dates.
+_JUDGED = 100
 _DROP_NUMBERS = str.maketrans("", "", "0123456789.+-eE")
 _TRUTH = {"true": True, "false": False}
 
 
-def numbers(file: NamedColumns, name: str, *, whole: bool = False) -> NDArray[np.float64]:
+def numbers(
+    file: NamedColumns, name: str, *, whole: bool = False, field: str = "", decimal: str = "."
+) -> NDArray[np.float64]:
     """A column of numbers, NaN where missing.
+
+    A row with a value that is no number, or not whole where only that is meant, is left out: see `NamedColumns.reject`.
+
+    Parameters
+    ----------
+    file : NamedColumns
+        The file.
+    name : str
+        The column.
+    whole : bool
+        Whether numbers must be whole: a size, which may have a suffix such as ``K`` or a unit such as ``nodes``.
+    field : str
+        What it is of a job; by default the name of the column.
+    decimal : {".", ","}
+        What separates decimals.
 
     Raises
     ------
     InputError
-        For what is no number, or not whole where only that is meant.
+        A column of another type; with ``strict=True`` a value that cannot be read.
     """
-    raw = file.columns[name]
+    raw, field = file.raw(name), field or name
     if isinstance(raw, list):
-        plain = _plain_numbers(raw)
-        values = np.array(
-            [_number(file, name, row, text) for row, text in enumerate(raw)] if plain is None else plain,
-            dtype=np.float64,
-        )
+        values = _plain_numbers(raw) if decimal == "." else None
+        if values is None:
+            values = [_number(file, name, row, text, field, decimal, whole) for row, text in enumerate(raw)]
+        found = np.array(values, dtype=np.float64)
     elif raw.dtype.kind in "iufb":
-        values = raw.astype(np.float64)
+        found = raw.astype(np.float64)
     else:
         raise InputError(f"{file.name}: column {name!r} is of {raw.dtype}; expected numbers")
-    bad = np.isinf(values)
+    bad = np.isinf(found)
     if whole:
-        bad |= values != np.floor(values)
-        bad &= ~np.isnan(values)
-    if bad.any():
-        raise file.bad(name, int(np.argmax(bad)), "is not a whole number" if whole else "is not a finite number")
-    return values
+        bad |= (found != np.floor(found)) & ~np.isnan(found)
+    for row in np.flatnonzero(bad).tolist():
+        file.reject(field, name, row, "is not a whole number" if whole else "is not a finite number")
+        found[row] = math.nan
+    return found
 
 
 def _plain_numbers(raw: list[str]) -> list[float] | None:
@@ -68,87 +89,127 @@ def _plain_numbers(raw: list[str]) -> list[float] | None:
         return None
 
 
-def _number(file: NamedColumns, name: str, row: int, text: str) -> float:
+def _number(file: NamedColumns, name: str, row: int, text: str, field: str, decimal: str, whole: bool) -> float:
     stripped = text.strip()
-    if _NUMBER.fullmatch(stripped):
-        return float(stripped)
+    pointed = stripped.replace(",", ".") if decimal == "," else stripped
+    if _NUMBER.fullmatch(pointed):
+        return float(pointed)
     if stripped.lower() in MISSING:
         return math.nan
-    raise file.bad(name, row, "is not a number")
+    if whole and (found := size(stripped)) is not None:
+        return found
+    file.reject(field, name, row, f"is not a number{_hint(stripped, decimal)}")
+    return math.nan
 
 
-def moments(file: NamedColumns, name: str, unit: float) -> tuple[NDArray[np.float64], bool]:
+def _hint(text: str, decimal: str = ".") -> str:
+    """What may be wrong with a text that was to be a number, and how to mend it."""
+    if _GROUPED.fullmatch(text):
+        comma = ' (or is it a decimal comma? decimal="," reads it)' if _COMMA.fullmatch(text) and decimal != "," else ""
+        return f": write it without separators of thousands{comma}"
+    if _COMMA.fullmatch(text) and decimal != ",":
+        return ': a decimal comma? decimal="," reads it'
+    return ""
+
+
+def moments(
+    file: NamedColumns, name: str, unit: float, *, field: str = "", zone: ZoneInfo | None = None, decimal: str = "."
+) -> tuple[NDArray[np.float64], bool]:
     """A column of moments in seconds, NaN where missing; and whether they are dates, in seconds since 1970.
 
     Text is one or the other: numbers in a unit, or dates such as ``2024-01-31T12:00:00``, all with a time zone or all
-    without.
+    without, unless `zone` is that of those without.
     """
-    raw = file.columns[name]
+    raw, field = file.raw(name), field or name
     if isinstance(raw, list):
-        first = next((text.strip() for text in raw if text.strip().lower() not in MISSING), "0")
-        if _NUMBER.fullmatch(first):
-            return numbers(file, name) * unit, False
-        has_zone: list[bool] = []
-        return np.array([_moment(file, name, row, text, has_zone) for row, text in enumerate(raw)]), True
+        if _is_of_numbers(raw):
+            return numbers(file, name, field=field, decimal=decimal) * unit, False
+        return _dates(file, name, raw, field, zone), True
     if raw.dtype.kind == "M":
-        return _since(raw - np.datetime64(0, "s")), True
-    return numbers(file, name) * unit, False
+        found = _since(raw - np.datetime64(0, "s"))
+        return found, True
+    return numbers(file, name, field=field) * unit, False
 
 
-def _moment(file: NamedColumns, name: str, row: int, text: str, has_zone: list[bool]) -> float:
-    if text.strip().lower() in MISSING:
-        return math.nan
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise file.bad(name, row, "is no date and time such as 2024-01-31T12:00:00, as others here") from None
-    zoned = moment.tzinfo is not None
-    if not has_zone:
-        has_zone.append(zoned)
-    if zoned != has_zone[0]:
-        raise file.bad(name, row, f"has {'a' if zoned else 'no'} time zone, unlike those above")
-    return (moment if zoned else moment.replace(tzinfo=UTC)).timestamp()
+def _is_of_numbers(raw: list[str]) -> bool:
+    """Whether moments are numbers rather than dates, by the first values that there are."""
+    known = list(islice((text.strip() for text in raw if text.strip().lower() not in MISSING), _JUDGED))
+    are_dates = [_DATE.match(text) is not None for text in known]
+    are_numbers = [_NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None for text in known]
+    if sum(are_dates) != sum(are_numbers):
+        return sum(are_numbers) > sum(are_dates)
+    return not known or are_numbers[0]
 
 
-def durations(file: NamedColumns, name: str, unit: float) -> NDArray[np.float64]:
-    """A column of durations in seconds, NaN where missing: numbers in a unit, or ``days-hours:minutes:seconds``."""
-    raw = file.columns[name]
+def _dates(file: NamedColumns, name: str, raw: list[str], field: str, zone: ZoneInfo | None) -> NDArray[np.float64]:
+    values = np.full(len(raw), math.nan)
+    has_zone: bool | None = None
+    doubtful = 0
+    for row, text in enumerate(raw):
+        if text.strip().lower() in MISSING:
+            continue
+        found = moment(text, zone)
+        if found is None:
+            file.reject(field, name, row, "is no date and time such as 2024-01-31T12:00:00, as others here")
+            continue
+        values[row], zoned = found
+        has_zone = zoned if has_zone is None else has_zone
+        if zoned != has_zone:
+            values[row] = math.nan
+            file.reject(
+                field, name, row, f"has {'a' if zoned else 'no'} time zone, unlike those above; zone= is that of others"
+            )
+        elif zone is not None and is_doubtful(text, zone):
+            doubtful += 1
+    if doubtful:
+        file.doubtful[name] = doubtful
+    return values
+
+
+def durations(
+    file: NamedColumns, name: str, unit: float, *, field: str = "", limit: bool = False, decimal: str = "."
+) -> NDArray[np.float64]:
+    """A column of durations in seconds, NaN where missing: numbers in a unit, or text of `faultsim.vocabulary`.
+
+    With `limit` a duration without end is missing: there is no limit.
+    """
+    raw, field = file.raw(name), field or name
     if isinstance(raw, list):
-        plain = _plain_numbers(raw)
+        plain = _plain_numbers(raw) if decimal == "." else None
         if plain is not None:
-            return numbers(file, name) * unit
-        return spans(file, name, lambda text: float(text) * unit if _NUMBER.fullmatch(text) else clock(text))
+            return np.array(plain) * unit
+
+        def read(text: str) -> float | None:
+            pointed = text.replace(",", ".") if decimal == "," else text
+            return float(pointed) * unit if _FINITE.fullmatch(pointed) else duration(pointed)
+
+        return spans(file, name, read, field=field, limit=limit)
     if raw.dtype.kind == "m":
         return _since(raw)
-    return numbers(file, name) * unit
+    if limit and raw.dtype.kind == "f":
+        raw = np.where(np.isinf(raw), np.nan, raw)
+        file.columns[name] = raw
+    return numbers(file, name, field=field) * unit
 
 
-def spans(file: NamedColumns, name: str, read: Callable[[str], float | None]) -> NDArray[np.float64]:
-    """A column of text as durations in seconds, NaN where missing; `read` returns None for what it does not know."""
+def spans(
+    file: NamedColumns, name: str, read: Callable[[str], float | None], *, field: str = "", limit: bool = False
+) -> NDArray[np.float64]:
+    """A column of text as durations in seconds, NaN where missing; `read` returns None for what it cannot read."""
     values = np.empty(file.rows)
     for row, text in enumerate(file.columns[name]):
         stripped = str(text).strip()
         seconds = math.nan if stripped.lower() in MISSING else read(stripped)
+        if limit and seconds is not None and math.isinf(seconds):
+            seconds = math.nan
         if seconds is None or math.isinf(seconds):
-            raise file.bad(name, row, "is no duration such as 90 or 1-02:03:04")
+            hint = _hint(stripped) or (
+                ": minutes and seconds, or hours and minutes?" if _SHORT.fullmatch(stripped) else ""
+            )
+            file.reject(field or name, name, row, f"is no duration such as 90, 10s, 1h30m or 1-02:03:04{hint}")
+            seconds = math.nan
         values[row] = seconds
     return values
-
-
-def clock(text: str, *, short: bool = False) -> float | None:
-    """Seconds of ``1-02:03:04``, ``1 days 02:03:04`` or ``02:03:04``, with `short` also of ``03:04``; else None.
-
-    Examples
-    --------
-    >>> clock("1-02:03:04"), clock("02:03:04.5"), clock("03:04"), clock("03:04", short=True)
-    (93784.0, 7384.5, None, 184.0)
-    """
-    if found := _CLOCK.fullmatch(text):
-        days, hours, minutes, seconds = found.groups()
-        return 86_400.0 * int(days or 0) + 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
-    if short and (found := _SHORT_CLOCK.fullmatch(text)):
-        return 60.0 * int(found[1]) + float(found[2])
-    return None
 
 
 def _since(spans: NDArray[Any]) -> NDArray[np.float64]:
@@ -159,19 +220,56 @@ def _since(spans: NDArray[Any]) -> NDArray[np.float64]:
 
 def labels(file: NamedColumns, name: str) -> tuple[NDArray[np.int64], NDArray[np.str_] | None]:
     """Numbers of users, -1 where missing; and their names if they have names, numbered in the order of the file."""
-    raw = file.columns[name]
-    if not isinstance(raw, list) or all(text.strip().lower() in MISSING or _WHOLE.fullmatch(text) for text in raw):
-        values = numbers(file, name, whole=True)
+    raw = file.raw(name)
+    if isinstance(raw, list):
+        texts = [_WHOLE_POINT.sub("", text.strip()) for text in raw]
+        if all(text.lower() in MISSING or _WHOLE.fullmatch(text) for text in texts):
+            numbered = [-1 if text.lower() in MISSING else int(text) for text in texts]
+            return np.array(numbered, dtype=np.int64), None
+    elif raw.dtype.kind in "iu":
+        return np.where(raw <= 2**63 - 1, raw, -1).astype(np.int64), None
+    elif raw.dtype.kind in "fb":
+        values = numbers(file, name, whole=True, field="user")
         return np.where(np.isnan(values), -1, values).astype(np.int64), None
     known: dict[str, int] = {}
-    found = [known.setdefault(text, len(known)) if text.strip() else -1 for text in raw]
+    found = [known.setdefault(text, len(known)) if text.strip() else -1 for text in map(str, raw)]
     return np.array(found, dtype=np.int64), np.array(file.text(name), dtype=np.str_)
 
 
 def any_values(file: NamedColumns, name: str) -> NDArray[Any]:
     """A column of any type, as it is, or as `typed` makes it of text."""
-    raw = file.columns[name]
+    raw = file.raw(name)
     return typed(file.text(name)) if isinstance(raw, list) else raw
+
+
+def ids(file: NamedColumns, name: str) -> tuple[NDArray[Any], int]:
+    """Ids of jobs, whole numbers or text, with new ones where they are missing; and how many were missing."""
+    raw = file.raw(name)
+    if isinstance(raw, list):
+        gone = [row for row, text in enumerate(raw) if text.strip().lower() in MISSING]
+        found = typed([raw[row] for row in range(len(raw)) if row not in set(gone)]) if gone else typed(file.text(name))
+    elif raw.dtype.kind == "f":
+        gone = np.flatnonzero(np.isnan(raw)).tolist()
+        found = np.delete(raw, gone)
+    else:
+        return raw, 0
+    if not gone:
+        return found, 0
+    places = np.delete(np.arange(file.rows), gone)
+    if found.dtype.kind in "if" and len(found) and (found == np.floor(found)).all():
+        first = int(found.max()) + 1
+        made: NDArray[Any] = np.empty(file.rows, dtype=np.int64)
+        made[places] = found.astype(np.int64)
+        made[gone] = np.arange(first, first + len(gone))
+        return made, len(gone)
+    if not len(found):
+        return np.arange(1, file.rows + 1), len(gone)
+    texts = [""] * file.rows
+    for row, text in zip(places.tolist(), found.tolist(), strict=True):
+        texts[row] = str(text)
+    for number, row in enumerate(gone, 1):
+        texts[row] = f"unnamed-{number}"
+    return np.array(texts, dtype=np.str_), len(gone)
 
 
 def typed(raw: list[str]) -> NDArray[Any]:

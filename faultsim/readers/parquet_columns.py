@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,10 +18,20 @@ from faultsim.errors import InputError
 
 #: Bytes that a value takes, at most but for words, of which each is kept once.
 _VALUE = 8
+#: Rows of a column of lists or bytes that are read at once.
+_BATCH = 256
 
 
-def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str] | NDArray[Any]]]:
-    """The names and columns of a Parquet file: words, or numbers and moments.
+@dataclass(frozen=True)
+class Unread:
+    """A column that no log needs, of lists or bytes for instance: why it is left out, and how to read it as text."""
+
+    why: str
+    read: Callable[[int], list[str]]
+
+
+def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str] | NDArray[Any]], dict[str, Unread]]:
+    """The names and columns of a Parquet file: words, or numbers and moments; and columns of other types.
 
     Parameters
     ----------
@@ -29,7 +43,7 @@ def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str
     Raises
     ------
     InputError
-        Not such a file, or a broken one; more than `faultsim.Limits` allow; a column of lists.
+        Not such a file, or a broken one; more than `faultsim.Limits` allow.
     MissingExtraError
         Without pyarrow.
 
@@ -37,25 +51,66 @@ def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str
     --------
     >>> import io, pyarrow, pyarrow.parquet
     >>> file = io.BytesIO()
-    >>> pyarrow.parquet.write_table(pyarrow.table({"size": [2.0, 4.0], "user": ["ann", None]}), file)
-    >>> parquet_columns(file.getvalue(), "jobs.parquet")
-    (['size', 'user'], [array([2., 4.]), ['ann', '']])
+    >>> pyarrow.parquet.write_table(pyarrow.table({"size": [2.0, 4.0], "user": ["ann", None], "l": [[1], []]}), file)
+    >>> names, columns, others = parquet_columns(file.getvalue(), "jobs.parquet")
+    >>> names, columns, others["l"].why
+    (['size', 'user'], [array([2., 4.]), ['ann', '']], 'of list<element: int64>')
     """
     what = f"a Parquet file ({name})"
     parquet, arrow = checks.extra("pyarrow.parquet", "arrow", what), checks.extra("pyarrow", "arrow", what)
     try:
         plain = parquet.ParquetFile(io.BytesIO(content))
         _bounded(plain.metadata, len(content), name)
-        words = [field.name for field in plain.schema_arrow if _is_text(arrow, field.type)]
-        table = parquet.ParquetFile(io.BytesIO(content), read_dictionary=words).read()
+        fields = [plain.schema_arrow.field(at) for at in range(len(plain.schema_arrow))]
+        kept = [field for field in fields if is_plain(arrow, field.type)]
+        counts = Counter(field.name for field in fields)
+        if twice := next((key for key, count in counts.items() if count > 1), None):
+            raise InputError(f"{name}: column {twice!r} appears twice")
+        words = [field.name for field in kept if _is_text(arrow, field.type)]
+        table = parquet.ParquetFile(io.BytesIO(content), read_dictionary=words).read([field.name for field in kept])
         table.validate(full=True)  # places of words, above all
         # Names and words are decoded, and values converted, only here.
         names = table.column_names
-        columns = [_typed(arrow, table.column(at), f"{name}: column {names[at]!r}") for at in range(len(names))]
+        columns = [typed_column(arrow, table.column(at)) for at in range(len(names))]
     except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:
         why = str(error).splitlines()[0]
         raise InputError(f"{name}: not a Parquet file that can be read: {why}") from None
-    return names, columns
+    others = {
+        field.name: Unread(f"of {field.type}", partial(_as_text, content, field.name, name))
+        for field in fields
+        if not is_plain(arrow, field.type)
+    }
+    return names, columns, others
+
+
+def _as_text(content: bytes, column: str, name: str, size: int) -> list[str]:
+    """A column of lists, bytes or others as text, read in parts that the limits bound."""
+    parquet = checks.extra("pyarrow.parquet", "arrow", f"a Parquet file ({name})")
+    arrow = checks.extra("pyarrow", "arrow", f"a Parquet file ({name})")
+    found: list[str] = []
+    unpacked = 0
+    try:
+        for batch in parquet.ParquetFile(io.BytesIO(content)).iter_batches(batch_size=_BATCH, columns=[column]):
+            for part in batch.columns[0].to_pylist():
+                found.append(value_as_text(part))
+                unpacked += len(found[-1])
+            check_unpacked(f"{name}: column {column!r}", unpacked, size)
+    except (OSError, arrow.ArrowException) as error:
+        raise InputError(f"{name}: column {column!r} cannot be read: {str(error).splitlines()[0]}") from None
+    return found
+
+
+def value_as_text(value: Any) -> str:
+    """A value of any type as text, "" where missing; bytes as UTF-8.
+
+    Examples
+    --------
+    >>> value_as_text(None), value_as_text([1, 2]), value_as_text(b"ab")
+    ('', '[1, 2]', 'ab')
+    """
+    if value is None:
+        return ""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _bounded(metadata: Any, size: int, name: str) -> None:
@@ -74,13 +129,38 @@ def _bounded(metadata: Any, size: int, name: str) -> None:
 
 
 def _is_text(arrow: Any, kind: Any) -> bool:
-    return bool(arrow.types.is_string(kind) or arrow.types.is_large_string(kind))
+    return bool(arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or _is_view(arrow, kind))
 
 
-def _typed(arrow: Any, column: Any, where: str) -> list[str] | NDArray[Any]:
+def _is_view(arrow: Any, kind: Any) -> bool:
+    """Whether it is the type in which polars has text."""
+    return hasattr(arrow.types, "is_string_view") and bool(arrow.types.is_string_view(kind))
+
+
+def is_plain(arrow: Any, kind: Any) -> bool:
+    """Whether a column of this type can be one of numbers, moments, durations or words.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_plain(pyarrow, pyarrow.int8()), is_plain(pyarrow, pyarrow.list_(pyarrow.int8()))
+    (True, False)
+    """
+    types = arrow.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_nested(kind) or types.is_time(kind) or types.is_interval(kind):
+        return False
+    return bool(_is_text(arrow, kind) or types.is_null(kind) or types.is_primitive(kind) or types.is_decimal(kind))
+
+
+def typed_column(arrow: Any, column: Any) -> list[str] | NDArray[Any]:
+    """A chunked array of a plain type as words or a NumPy array."""
     kind = column.type
     if arrow.types.is_null(kind):
         return [""] * len(column)
+    if _is_text(arrow, kind):
+        return [word or "" for word in column.to_pylist()]
     if arrow.types.is_dictionary(kind):
         if _is_text(arrow, kind.value_type):
             return list(chain.from_iterable(_words(chunk) for chunk in column.chunks))
@@ -90,8 +170,6 @@ def _typed(arrow: Any, column: Any, where: str) -> list[str] | NDArray[Any]:
         column = column.cast(arrow.float64())
     elif arrow.types.is_date(kind):
         column = column.cast(arrow.timestamp("s"))
-    elif arrow.types.is_nested(kind) or arrow.types.is_time(kind) or not arrow.types.is_primitive(kind):
-        raise InputError(f"{where} is of {kind}; no column of a log is")
     if column.null_count and (arrow.types.is_integer(column.type) or arrow.types.is_boolean(column.type)):
         column = column.cast(arrow.float64())
     values: NDArray[Any] = column.combine_chunks().to_numpy(zero_copy_only=False)

@@ -1,9 +1,9 @@
-"""Reads the accounting records of Slurm that ``sacct --parsable2`` prints: see `read_sacct`."""
+"""Reads the accounting records of Slurm that ``sacct --parsable2`` and ``sacct --json`` print: see `read_sacct`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,46 +12,81 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.readers.input_lines import stem
-from faultsim.readers.job_rows import missing, workload
-from faultsim.readers.named_columns import NamedColumns
-from faultsim.readers.named_values import any_values, clock, labels, moments, numbers, spans
+from faultsim.readers.accounting import accounting_log, user_numbers
+from faultsim.readers.dropped_records import DroppedRecords
+from faultsim.readers.input_lines import Lines, stem
+from faultsim.readers.job_rows import missing
+from faultsim.readers.named_values import typed
+from faultsim.readers.slurm_fields import SlurmFields
+from faultsim.readers.slurm_json import table_of_json
+from faultsim.readers.slurm_records import SIZE_NAMES, SIZES, SlurmRecords
+from faultsim.readers.slurm_runs import runs_of_jobs
+from faultsim.readers.slurm_text import SlurmTable, table_of_text
 from faultsim.readers.timestamps import Moment
 
-_SUFFIXES = (".gz", ".xz", ".bz2", ".txt", ".csv", ".sacct")
-#: Fields that say how large a job was, the first that the file has, and the others where that one is 0 or empty.
-_SIZES = {"nodes": ("AllocNodes", "NNodes", "ReqNodes"), "cpus": ("AllocCPUS", "NCPUS", "ReqCPUS")}
-_KEPT = ("Partition", "Account", "QOS", "State")
-_NO_LIMIT = ("unlimited", "partition_limit", "invalid")
+_SUFFIXES = (".gz", ".xz", ".bz2", ".txt", ".csv", ".sacct", ".json")
+_COMMAND = "sacct --parsable2 --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,NNodes,State"
+#: Names of fields, in lower case, that tell the line with the names.
+KNOWN = frozenset(
+    """account admincomment alloccpus allocnodes alloctres associd cluster comment constraints consumedenergy
+    consumedenergyraw cputime cputimeraw dbindex derivedexitcode elapsed elapsedraw eligible end exitcode failednode
+    flags gid group jobid jobidraw jobname mcslabel ncpus nnodes nodelist ntasks partition planned plannedcpu
+    plannedcpuraw priority qos qosraw qosreq reason reqcpus reqgres reqmem reqnodes reqtres reservation reservationid
+    reserved resvcpu resvcpuraw restarts start state stderr stdin stdout submit submitline suspended systemcomment
+    systemcpu timelimit timelimitraw totalcpu uid user usercpu wckey wckeyid workdir maxrss maxvmsize averss aveCPU
+    allocgres extra reqcpufreq reqcpufreqgov reqcpufreqmax reqcpufreqmin segmentsize sluid""".lower().split()
+)
+#: Further columns -> fields that they are, in lower case.
+_KEPT = {
+    "partition": "partition",
+    "account": "account",
+    "qos": "qos",
+    "reservation": "reservation",
+    "features": "constraints",
+    "priority": "priority",
+    "State": "state",
+}
 
 
 def read_sacct(
     path: str | os.PathLike[str],
     *,
-    size: Literal["nodes", "cpus"] = "nodes",
+    size: Literal["nodes", "cpus", "gpus"] = "nodes",
     columns: Sequence[str] | None = None,
     begin: Moment | None = None,
     end: Moment | None = None,
     name: str | None = None,
+    separator: str | None = None,
+    zone: str | None = None,
+    strict: bool = False,
 ) -> Workload:
-    """Read the job records of Slurm, as ``sacct --parsable2 --allusers`` prints them.
+    """Read the job records of Slurm, as ``sacct --parsable2 --allusers --duplicates`` or ``sacct --json`` prints them.
 
     Parameters
     ----------
     path : path
-        Lines of fields between ``|``, the first with their names; plain, gzip, xz or bzip2; "-" is standard input.
-        Needed are JobID, Submit, ElapsedRaw or Elapsed (else Start and End), and a size; Timelimit (or TimelimitRaw, in
-        minutes), State, Start and User (or UID) are used where the file has them.
-    size : {"nodes", "cpus"}
-        Whether a job is as large as its nodes (AllocNodes, NNodes or ReqNodes, the first that is 1 or more) or as its
-        processors (AllocCPUS, NCPUS or ReqCPUS).
+        Lines of fields between ``|``, the first with their names in any order; or JSON.  Plain, gzip, xz or bzip2; "-"
+        is standard input.  Needed are JobID (or JobIDRaw), Submit, ElapsedRaw or Elapsed (else Start and End), and a
+        size; Timelimit (or TimelimitRaw, in minutes), State, Start, NodeList and User (or UID) are used where the file
+        has them.  A line with the names may come again; names of jobs may contain ``|`` and line breaks.
+    size : {"nodes", "cpus", "gpus"}
+        Whether a job is as large as its nodes (AllocNodes, NNodes, ``node=`` of AllocTRES, ReqNodes, ``node=`` of
+        ReqTRES, the first that is 1 or more), as its processors (AllocCPUS, NCPUS, ``cpu=``, ReqCPUS) or as its GPUs
+        (``gres/gpu=``, or the sum of ``gres/gpu:TYPE=``).
     columns : sequence of str, optional
-        Fields to keep as further columns; by default Partition, Account, QOS and State, of which the file has some.
+        Fields to keep as further columns, as text or numbers; by default those below.
     begin, end : str, datetime.date, datetime.datetime or float, optional
         Only jobs submitted from `begin`, which becomes 0 s, to before `end`: dates (``"2024-01-31"``), or seconds since
-        1970, on the local clock of the records.
+        1970, on the clock of the records; with `zone`, dates are UTC.
     name : str, optional
         Name of the log; that of the file, without its suffixes, by default.
+    separator : str, optional
+        The text between fields, as given to ``sacct --delimiter``; by default the text between the names of the fields.
+    zone : str, optional
+        Zone of the machine's clock, such as ``"Europe/Berlin"``: moments are converted to UTC, so that spans across a
+        change of daylight saving time are right.
+    strict : bool
+        Whether an unreadable record is an error; by default such records are left out and counted in `dropped`.
 
     Returns
     -------
@@ -60,186 +95,170 @@ def read_sacct(
         when 0 s was.  Ids are numbers, or text if there are job arrays: each task ``12_3`` is a job.  The components
         ``12+0``, ``12+1`` of a heterogeneous job, which run together, are one job, ``12``: the sum of their sizes, from
         the first start to the last end.  A run time is the time elapsed, without suspensions; a limit of UNLIMITED or
-        Partition_Limit is missing (-1).  Users are numbered in the order of the file, and their names kept as the
-        further column ``user_name``.  `Workload.dropped` counts what is left out:
+        Partition_Limit is missing (-1).  Users are numbered in the order of the file.
+
+        - A requeued job (same id and user, an earlier run that ended in NODE_FAIL, BOOT_FAIL, PREEMPTED or REQUEUED) is
+          one job with its first submit and its last run.  `Workload.lost_runs` has the lost ones.
+        - An id that comes again otherwise is another job: ids are recycled.
+        - The parts of a job that was resized while it ran are jobs of their own, each submitted when it started.
+
+        Further columns, where the file has them: ``partition``, ``account``, ``qos``, ``reservation``, ``features``
+        (Constraints), ``priority``, ``State``, ``nodes`` (if `size` is another), ``cores``, ``memory`` (MiB of
+        the whole job), ``gpus`` and ``user_name``; a number that is missing is NaN.
+
+        `Workload.dropped` counts records that are left out:
 
         - ``"job step"``: ``12.batch``, ``12.0``;
-        - ``"earlier run of a requeued job"``: the same id again (``sacct --duplicates``); the last is kept;
+        - ``"earlier run of a requeued job"``: those of `Workload.lost_runs`;
+        - ``"repeated record"``: of a run that another record has, too (exports that overlap);
         - ``"component of a heterogeneous job"``: those added to the first;
         - ``"never started"``: pending, or cancelled before it started;
         - ``"still running"``: running or suspended, with no end;
-        - ``"run time missing"``, ``"size missing"``, ``"submit time missing"``.
+        - ``"run time missing"``, ``"size missing"``, ``"submit time missing"``;
+        - ``"unreadable record"``, or ``"unreadable"`` and the name of a field: mistakes in the file.
 
     Raises
     ------
     InputError
-        No such file; a field missing; a record that cannot be read (file, line and text are named); no job.
+        No such file; no line with names, or columns of fixed width; fields missing (all are named); no job; with
+        `strict`, a record that cannot be read (file, line and text are named).
+    OptionError
+        An unknown size or zone.
 
     Notes
     -----
-    Times are on the local clock of the machine, which jumps twice a year where it saves daylight: submit times of jobs
-    around that hour may be an hour off.  ``SLURM_TIME_FORMAT=%s sacct ...`` prints seconds since 1970, which are read,
-    too.
+    Without `zone`, times are on the local clock of the machine, which jumps twice a year where it saves daylight:
+    submit times of jobs around that hour may be an hour off, and so are run times computed from Start and End.
+    ``SLURM_TIME_FORMAT=%s sacct ...`` prints seconds since 1970, which are read, too.
+
+    A number of nodes or processors with a suffix (``1.50K``, without ``--noconvert``) is in units of 1,024, as Slurm
+    divides it.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> with open("sacct.txt", "w") as file:
     ...     _ = file.write(
-    ...         "JobID|User|Submit|Start|End|Elapsed|Timelimit|NNodes|State\\n"
-    ...         "7|ann|2024-01-31T12:00:00|2024-01-31T12:05:00|2024-01-31T12:15:00|00:10:00|1-00:00:00|4|COMPLETED\\n"
-    ...         "7.batch||2024-01-31T12:05:00|2024-01-31T12:05:00|2024-01-31T12:15:00|00:10:00||1|COMPLETED\\n"
-    ...         "8|bob|2024-01-31T12:00:30|Unknown|Unknown|00:00:00|UNLIMITED|1|PENDING\\n"
+    ...         "JobID|User|Submit|Start|End|Elapsed|NNodes|NodeList|State\\n"
+    ...         "7|ann|2024-01-31T12:00:00|2024-01-31T12:05:00|2024-01-31T12:06:00|00:01:00|4|n[2-5]|NODE_FAIL\\n"
+    ...         "7|ann|2024-01-31T12:06:00|2024-01-31T12:07:00|2024-01-31T12:17:00|00:10:00|4|n[3-6]|COMPLETED\\n"
+    ...         "7.batch||2024-01-31T12:05:00|2024-01-31T12:05:00|2024-01-31T12:15:00|00:10:00|1|n3|COMPLETED\\n"
+    ...         "8|bob|2024-01-31T12:00:30|Unknown|Unknown|00:00:00|1||PENDING\\n"
     ...     )
     >>> log = fs.read_sacct("sacct.txt")
     >>> log
-    <Workload 'sacct': 1 job, sizes 4-4, submit 43200-43200 s, 2 dropped>
-    >>> dict(log.dropped), log.estimate
-    ({'job step': 1, 'never started': 1}, array([86400.]))
+    <Workload 'sacct': 1 job, sizes 4-4, submit 43200-43200 s, 3 dropped>
+    >>> dict(log.dropped)
+    {'job step': 1, 'earlier run of a requeued job': 1, 'never started': 1}
+    >>> log.lost_runs.time, log.lost_runs.nodes
+    (array([43560.]), ('n2',))
     """
-    checks.choice("size", size, _SIZES)
-    file = NamedColumns(path, separator="|", quoted=False)
-    ids = [text.strip() for text in _texts(file, "JobID")]
-    dropped: dict[str, int] = {}
-    rows = _jobs(ids, dropped)
-    submit, _ = moments(file, _one_of(file, "Submit"), 1.0)
-    made: dict[str, NDArray[Any]] = {
-        "submit": submit,
-        "runtime": _elapsed(file),
-        "estimate": missing(_limits(file)),
-        "size": _sizes(file, size),
-    }
-    made["user"], names = (
-        labels(file, next(key for key in ("UID", "User") if key in file.columns))
-        if {"UID", "User"} & file.columns.keys()
-        else (np.full(file.rows, -1), None)
+    checks.choice("size", size, SIZES)
+    lines = Lines(path, binary=b"{")
+    dropped = DroppedRecords(lines.name, strict=strict)
+    content = b"".join(lines)
+    if content[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        table = table_of_json(lines.name, content, dropped)
+    else:
+        text = content.decode("utf-8-sig", "replace")
+        table = table_of_text(lines.name, text, KNOWN, _COMMAND, separator, dropped)
+    total = len(table.places) + dropped.count_unreadable
+    identity = _identity(table, size)
+    ids = table.columns[identity]
+    steps = [row for row, text in enumerate(ids) if "." not in text]
+    dropped.left_out("job step", len(ids) - len(steps))
+    fields = SlurmFields(table.rows(steps), zone, dropped)
+    records = SlurmRecords(fields, size, identity)
+    rows = fields.readable()
+    dropped.finish(total, expected=f"lines as {_COMMAND} prints them")
+    jobs, repeated = runs_of_jobs(
+        rows.tolist(),
+        list(zip(records.ids, records.users, strict=True)),
+        records.states,
+        *(values.tolist() for values in (records.submit, records.start, records.end)),
     )
-    further = {key: any_values(file, key) for key in _kept(file, columns)}
-    if names is not None or "User" in file.columns:
-        further["user_name"] = np.array(_texts(file, "User"), dtype=np.str_) if names is None else names
-    never, running = _unfinished(file)
-    ids, rows = _together(file, ids, rows, made, dropped)
-    made["id"] = np.array(ids, dtype=np.str_)
-    return workload(
-        file.name,
-        {key: values[rows] for key, values in made.items()},
-        {key: values[rows] for key, values in further.items()},
-        dates=True,
+    dropped.left_out("earlier run of a requeued job", sum(len(job.lost) for job in jobs))
+    dropped.left_out("repeated record", repeated)
+    lost = records.lost_runs(jobs)
+    records.adjust(jobs)
+    jobs, components = records.join_components(jobs)
+    dropped.left_out("component of a heterogeneous job", components)
+    last = np.array(sorted(job.last for job in jobs), dtype=np.int64)
+    made: dict[str, NDArray[Any]] = {
+        "id": np.array([records.ids[row] for row in last], dtype=np.str_),
+        **{key: getattr(records, key)[last] for key in ("submit", "runtime", "estimate", "size")},
+    }
+    made["recorded_wait"] = missing(np.round(records.start[last] - records.submit[last], 6))
+    made["user"], names = user_numbers([records.users[row] for row in last])
+    further = _further(records, columns, size, last)
+    if "user" in fields.table.columns and columns is None:
+        named = fields.table.text("user", last)
+        if names is not None or "uid" in fields.table.columns:
+            further["user_name"] = np.array(named, dtype=np.str_)
+    resized = sum(job.resized is not None for job in jobs)
+    notes = [f"jobs that are later parts of jobs resized while they ran: {resized}"] if resized else []
+    return accounting_log(
+        table.name,
+        made,
+        further,
         begin=begin,
         end=end,
         name=stem(path, _SUFFIXES) if name is None else name,
-        reasons={"never started": never[rows], "still running": running[rows]},
-        dropped=dropped,
+        reasons={"never started": records.never[last], "still running": records.running[last]},
+        dropped=dropped.counts,
+        lost=lost,
+        notes=[*fields.notes, *notes],
     )
 
 
-def _one_of(file: NamedColumns, *names: str) -> str:
-    for name in names:
-        if name in file.columns:
-            return name
-    listed = ", ".join(file.columns)
-    raise InputError(f"{file.name}: no field {' or '.join(names)}; it has {listed}; ask sacct for it with --format")
+def _identity(table: SlurmTable, size: str) -> str:
+    """The field with the ids of jobs.
+
+    Raises
+    ------
+    InputError
+        If fields are missing: all of them are named.
+    """
+    identity = table.first_of("jobid", "jobidraw")
+    elapsed = table.first_of("elapsedraw", "elapsed") is not None or {"start", "end"} <= table.columns.keys()
+    absent = {
+        "JobID or JobIDRaw": identity is None,
+        "Submit": "submit" not in table.columns,
+        "ElapsedRaw or Elapsed (or Start and End)": not elapsed,
+        SIZE_NAMES[size]: table.first_of(*SIZES[size]) is None,
+    }
+    if missing := [name for name, gone in absent.items() if gone]:
+        raise InputError(
+            f"{table.name}: no field {'; no field '.join(missing)}; it has {', '.join(table.fields)}; "
+            f"ask sacct for {'it' if len(missing) == 1 else 'them'} with --format"
+        )
+    return identity or ""
 
 
-def _texts(file: NamedColumns, name: str) -> list[str]:
-    return file.text(_one_of(file, name))
-
-
-def _jobs(ids: list[str], dropped: dict[str, int]) -> NDArray[np.int64]:
-    """The rows that are jobs, not steps, the last of each id."""
-    last = {text: row for row, text in enumerate(ids) if "." not in text}
-    steps = sum("." in text for text in ids)
-    if steps:
-        dropped["job step"] = steps
-    if earlier := len(ids) - steps - len(last):
-        dropped["earlier run of a requeued job"] = earlier
-    return np.array(sorted(last.values()), dtype=np.int64)
-
-
-def _seconds(file: NamedColumns, name: str) -> NDArray[np.float64]:
-    def read(text: str) -> float | None:
-        if text.isascii() and text.isdecimal():
-            return float(text)
-        return float("nan") if text.lower() in _NO_LIMIT else clock(text, short=True)
-
-    return spans(file, name, read)
-
-
-def _elapsed(file: NamedColumns) -> NDArray[np.float64]:
-    for name in ("ElapsedRaw", "Elapsed"):
-        if name in file.columns:
-            return _seconds(file, name)
-    _one_of(file, *(("Start",) if "End" in file.columns else ("ElapsedRaw", "Elapsed", "End")))
-    difference: NDArray[np.float64] = moments(file, "End", 1.0)[0] - moments(file, "Start", 1.0)[0]
-    return difference
-
-
-def _limits(file: NamedColumns) -> NDArray[np.float64]:
-    if "TimelimitRaw" in file.columns:
-        return 60.0 * _seconds(file, "TimelimitRaw")
-    return _seconds(file, "Timelimit") if "Timelimit" in file.columns else np.full(file.rows, -1.0)
-
-
-def _sizes(file: NamedColumns, size: str) -> NDArray[np.float64]:
-    _one_of(file, *_SIZES[size])
-    found = np.full(file.rows, np.nan)
-    for name in _SIZES[size]:
-        if name in file.columns:
-            found = np.where(found >= 1, found, numbers(file, name, whole=True))
-    return found
-
-
-def _kept(file: NamedColumns, columns: Sequence[str] | None) -> list[str]:
-    if columns is None:
-        return [name for name in _KEPT if name in file.columns]
+def _further(
+    records: SlurmRecords, columns: Sequence[str] | None, size: str, last: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    table = records.fields.table
     if isinstance(columns, str):
         raise OptionError(f"columns: expected a list of names, got {columns!r}")
-    for name in columns:
-        if name not in file.columns:
-            hint = checks.did_you_mean(name, file.columns)
-            raise InputError(f"{file.name}: no field {name!r}{hint}; it has {', '.join(file.columns)}")
-    return list(columns)
-
-
-def _unfinished(file: NamedColumns) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which records are of jobs that never started, and which of jobs that have not ended."""
-    nothing = np.zeros(file.rows, dtype=bool)
-    begun = ~np.isnan(moments(file, "Start", 1.0)[0]) if "Start" in file.columns else ~nothing
-    ended = ~np.isnan(moments(file, "End", 1.0)[0]) if "End" in file.columns else ~nothing
-    states = np.array([text.partition(" ")[0] for text in _texts(file, "State")] if "State" in file.columns else [])
-    if not len(states):
-        return ~begun, begun & ~ended
-    # Older releases give a job that was cancelled in the queue a start, equal to its end.
-    ran = _elapsed(file) > 0
-    never = ~begun | (states == "PENDING") | (states == "REVOKED") | ((states == "CANCELLED") & ~ran)
-    return never, ~never & (~ended | np.isin(states, ("RUNNING", "SUSPENDED")))
-
-
-def _together(
-    file: NamedColumns,
-    ids: list[str],
-    rows: NDArray[np.int64],
-    made: Mapping[str, NDArray[Any]],
-    dropped: dict[str, int],
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Ids and rows with the components of each heterogeneous job added to the first of them that ran."""
-    parts: dict[str, list[int]] = {}
-    for row in rows.tolist():
-        if "+" in ids[row]:
-            parts.setdefault(ids[row].partition("+")[0], []).append(row)
-    if not parts:
-        return ids, rows
-    ids, start = list(ids), moments(file, "Start", 1.0)[0] if "Start" in file.columns else made["submit"]
-    never, _ = _unfinished(file)
-    gone: list[int] = []
-    for job, components in parts.items():
-        ran = [row for row in components if not never[row]] or components
-        first = ran[0]
-        ids[first] = job
-        made["size"][first] = sum(made["size"][row] for row in ran)
-        made["runtime"][first] = max(start[row] + made["runtime"][row] for row in ran) - min(start[row] for row in ran)
-        limits = [made["estimate"][row] for row in ran]
-        made["estimate"][first] = max(limits) if min(limits) >= 0 else -1.0
-        gone += [row for row in components if row != first]
-    dropped["component of a heterogeneous job"] = len(gone)
-    return ids, np.setdiff1d(rows, gone)
+    amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus}
+    if size != "nodes":
+        amounts["nodes"] = records.nodes
+    found: dict[str, NDArray[Any]] = {}
+    for name in [*_KEPT, *amounts] if columns is None else columns:
+        if name in amounts:
+            values = amounts[name][last]
+            whole = name != "memory" and bool((values == np.floor(values)).all() and (values <= 2.0**53).all())
+            if columns is not None or not np.isnan(values).all():
+                found[name] = values.astype(np.int64) if whole else values
+            continue
+        field = _KEPT.get(name, name.lower())
+        if field in table.columns:
+            texts = table.text(field, last)
+            if columns is not None or any(texts):
+                found[name] = typed(texts)
+        elif columns is not None:
+            known = [*table.fields, *(key for key, field in _KEPT.items() if field in table.columns), *amounts]
+            hint = checks.did_you_mean(name, known)
+            raise InputError(f"{table.name}: no field {name!r}{hint}; it has {', '.join(known)}")
+    return found

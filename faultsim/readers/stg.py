@@ -23,7 +23,9 @@ class _Row(NamedTuple):
     before: list[int]
 
 
-def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False) -> Workflow:
+def read_stg(
+    path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False, strict: bool = False
+) -> Workflow:
     """Read a task graph of the Standard Task Graph Set.
 
     Parameters
@@ -35,6 +37,8 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     dummies : bool
         Whether to keep the two tasks of time 0 that the format puts before and after all others.  By default they are
         omitted: as jobs they would gather all data on the one node where the first of them ran.
+    strict : bool
+        Whether a negative time is an error; by default it counts as 0, and `Workflow.dropped` counts those.
 
     Returns
     -------
@@ -46,7 +50,7 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     ------
     InputError
         No such file; another format; a line that cannot be read, a task out of order, a predecessor that is unknown or
-        given twice, a negative time (file, line and text are named); tasks missing; a cycle.
+        given twice (file, line and text are named); tasks missing; a cycle.
 
     Notes
     -----
@@ -64,7 +68,7 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     """
     keep = checks.flag("dummies", dummies)
     lines = Lines(path)
-    rows = _rows(lines)
+    rows, negative = _rows(lines, strict=checks.flag("strict", strict))
     n = len(rows)
     for row in rows:
         for other in row.before:
@@ -76,14 +80,16 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     first = tasks[0]
     edges = [(other - first, task - first) for task in tasks for other in rows[task].before if other in tasks]
     title = stem(path, _SUFFIXES) if name is None else str(name)
+    costs = [max(rows[task].time, 0.0) for task in tasks]
+    dropped = {"negative run time taken as 0": negative} if negative else {}
     try:
-        return Workflow([rows[task].time for task in tasks], edges, title, labels=[str(task) for task in tasks])
+        return Workflow(costs, edges, title, labels=[str(task) for task in tasks], dropped=dropped)
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from None
 
 
-def _rows(lines: Lines) -> list[_Row]:
-    """Every line of the graph, the dummies included."""
+def _rows(lines: Lines, *, strict: bool) -> tuple[list[_Row], int]:
+    """Every line of the graph, the dummies included; and how many have a negative time."""
     name = lines.name
     count: int | None = None
     rows: list[_Row] = []
@@ -96,7 +102,7 @@ def _rows(lines: Lines) -> list[_Row]:
                 raise _bad(name, number, "not a Standard Task Graph; expected the number of tasks alone", text)
             count = int(words[0])
             continue
-        rows.append(_row(name, number, text, words, len(rows)))
+        rows.append(_row(name, number, text, words, len(rows), strict=strict))
     if count is None:
         raise InputError(f"{name}: no number of tasks; expected a Standard Task Graph")
     if len(rows) != count + 2:
@@ -104,16 +110,16 @@ def _rows(lines: Lines) -> list[_Row]:
     for dummy in (rows[0], rows[-1]):
         if dummy.time != 0:
             raise _bad(name, dummy.line, f"the dummy task {rows.index(dummy)} must take no time", dummy.text)
-    return rows
+    return rows, sum(row.time < 0 for row in rows)
 
 
-def _row(name: str, number: int, text: bytes, words: list[bytes], task: int) -> _Row:
+def _row(name: str, number: int, text: bytes, words: list[bytes], task: int, *, strict: bool) -> _Row:
     try:
         time = checks.parsed(words[1], float)
         whole = [checks.parsed(word, int) for word in (words[0], *words[2:])]
     except (IndexError, ValueError):
         raise _bad(name, number, "expected task, time, number of predecessors, predecessors", text) from None
-    if not 0 <= time < float("inf"):
+    if not abs(time) < float("inf") or (strict and time < 0):
         raise _bad(name, number, f"time {words[1].decode()[:40]}; expected a finite number of 0 or more", text)
     if whole[0] != task:
         raise _bad(name, number, f"task {whole[0]}; expected task {task} here", text)

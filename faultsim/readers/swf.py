@@ -5,27 +5,37 @@ from __future__ import annotations
 import codecs
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim._core.number_lines import parse_block
 from faultsim.checks import parsed
 from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, shown, stem
+from faultsim.vocabulary import is_missing, is_unlimited
 
 _WIDTH = len(FIELDS)
 _WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
+#: Fields that are kept only if a line has another value than these, and are missing otherwise.
+_USUAL: dict[str, tuple[int, ...]] = {
+    "wait": (-1,), "status": (-1, 0, 1, 5), "preceding_job": (-1, 0), "think_time": (-1, 0)
+}  # fmt: skip
+#: A line with one of them is a part of a job that was stopped and continued, whose sum is a line of its own.
+_PARTS = (2, 3, 4)
 #: Fields that can be read as further columns, of whole numbers but for the last four.
 FURTHER = ("group", "executable", "queue", "partition", "status", "preceding_job",
            "cpu_time", "memory", "requested_memory", "think_time")  # fmt: skip
 _SIZES = ("requested", "allocated")
-_WHOLE = ("id", *_SIZES, "user", *FURTHER[:6])
+_WHOLE = frozenset(("id", *_SIZES, "user", *FURTHER[:6]))
+_DEPENDENCE = ("preceding_job", "think_time")
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
 _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
@@ -34,7 +44,12 @@ _Table = dict[str, NDArray[Any]]
 
 
 def read_swf(
-    path: str | os.PathLike[str], *, size: str = "requested", columns: Sequence[str] = (), name: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    size: str = "requested",
+    columns: Sequence[str] = (),
+    name: str | None = None,
+    strict: bool = False,
 ) -> Workload:
     """Read a job log in the Standard Workload Format.
 
@@ -51,27 +66,38 @@ def read_swf(
         ``think_time`` (float64).
     name : str, optional
         Name of the workload; that of the file, without its suffixes, by default.
+    strict : bool
+        Whether a line that cannot be read is an error. By default such lines are left out and counted, and the first
+        three of each reason are logged (`logging`, "faultsim").
 
     Returns
     -------
     Workload
         Sorted by submit time (equal times in the order of the file).  `Workload.dropped` counts the records omitted:
 
-        - ``"run time missing"``: negative run time, a job cancelled before it started;
+        - ``"part of a job"``: status 2, 3 or 4, one execution of a job that was stopped and continued; the job itself
+          is a line of status 0 or 1;
+        - ``"run time missing"``: -1, a job cancelled before it started;
         - ``"size missing"``: neither size field is 1 or more;
-        - ``"submit time missing"``: negative submit time.
+        - ``"submit time missing"``: -1;
+        - ``"run time negative"``, ``"submit time negative"``: below -1, or between -1 and 0;
+        - ``"unreadable record"``: fewer than 18 fields, or a field that is no number.
 
         A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
+        Waits (field 3), where the log has any, are `Workload.recorded_wait`.  If a job names a preceding one (field
+        17), that and the think time are the further columns ``preceding_job`` and ``think_time``; no run follows them
+        yet, and `Result.warnings` counts them.
 
     Raises
     ------
     InputError
-        No such file; not an SWF; a line with fewer than 18 fields or with letters (file, line number and text are
-        named); no job.
+        No such file; not an SWF; no job; no line that can be read or, with `strict`, any that cannot (file, line
+        number and text are named).
 
     Notes
     -----
-    Fields after the 18th are ignored.  Header lines are kept in `Workload.comments`, wherever they are in the file.
+    Text after the 18th field is ignored.  Fields may be separated by semicolons or commas instead of spaces, and may
+    say ``nan`` or ``NULL`` where a value is missing.  Header lines are kept in `Workload.comments`, wherever they are.
     Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
     semicolon, unsorted lines, decimals, carriage returns (even alone) and a byte order mark; all are understood.
 
@@ -93,44 +119,153 @@ def read_swf(
     for key in columns if isinstance(columns, list | tuple) else [None]:
         if key not in FURTHER:
             raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
-    wanted = (*_WANTED, *dict.fromkeys(columns))
     lines = Lines(path)
-    comments: list[str] = []
-    tables: list[_Table] = []
-    line_number = 0
+    dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
+    log = _Log(lines.name, dropped, columns)
     for block in lines:
-        if line_number == 0:
-            block = block.removeprefix(codecs.BOM_UTF8)
-            _refuse_other_formats(block, lines.name)
-        if b"\r" in block and b"\n" not in block:
-            block = block.replace(b"\r", b"\n")  # else the whole file would be one line, with one job
-        table = _parse(block, wanted) if b";" not in block else None
-        if table is not None:
-            line_number += len(table["id"])  # nothing but job lines
-        else:
-            table = _read_block(block, comments, lines.name, line_number, bool(tables), wanted)
-            line_number += block.count(b"\n")
-        if table is not None:
-            tables.append(table)
-    if not tables:
-        raise InputError(f"{lines.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
-    table = {key: np.concatenate([part[key] for part in tables]) for key in wanted}
-    cleaned, dropped = _clean(table, size)
+        log.add(block)
+    table = log.table()
+    cleaned, counts = _clean(table, size, dropped.counts, columns)
     if not len(cleaned["submit"]):
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
     try:
         log = Workload(
             **{key: cleaned.pop(key) for key in tuple(cleaned) if key not in FURTHER},
             columns={key: cleaned[key].astype(np.int64 if key in _WHOLE else np.float64) for key in cleaned},
-            dropped=dropped,
+            dropped=counts,
             name=stem(path, _SUFFIXES) if name is None else name,
-            comments=comments,
+            comments=log.comments,
         )
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from error
     warn_of_estimates(lines.name, log.runtime, log.estimate)
     return log
+
+
+class _Log:
+    """The blocks of a log so far, as columns."""
+
+    def __init__(self, name: str, dropped: DroppedRecords, columns: Sequence[str]) -> None:
+        self.comments: list[str] = []
+        self.name, self.dropped = name, dropped
+        self._tables: list[_Table] = []
+        self._lines = 0
+        self._records = 0
+        # Fields that may be missing in all lines are read from the first block on in which they are not.
+        self._wanted = tuple(dict.fromkeys((*_WANTED, *columns)))
+        self._usual = {key: values for key, values in _USUAL.items() if key not in self._wanted}
+
+    def add(self, block: bytes) -> None:
+        """Read one block of whole lines."""
+        if self._lines == 0:
+            block = block.removeprefix(codecs.BOM_UTF8)
+            _refuse_other_formats(block, self.name)
+        if b"\r" in block and b"\n" not in block:
+            block = block.replace(b"\r", b"\n")  # else the whole file would be one line, with one job
+        table = self.parse(block) if b";" not in block else None
+        if table is not None:
+            self._lines += len(table["id"])  # nothing but job lines
+        else:
+            table = _read_block(self, block)
+            self._lines += block.count(b"\n")
+        if table is not None:
+            self._records += len(table["id"])
+            self._tables.append(table)
+
+    def table(self) -> _Table:
+        """All of it, with -1 where a block does not have a field that others have."""
+        unreadable = self.dropped.count_unreadable
+        self.dropped.finish(self._records + unreadable, expected=f"lines of {_WIDTH} numbers and ';' comments")
+        if not self._records:
+            raise InputError(f"{self.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
+        return {
+            key: np.concatenate([part[key] if key in part else np.full(len(part["id"]), -1) for part in self._tables])
+            for key in self._wanted
+        }
+
+    def parse(self, block: bytes) -> _Table | None:
+        """The fast path: every line a job line as it should be, or None."""
+        table = _columns(block, self._wanted, self._usual)
+        if table is not None or not self._usual:
+            return table
+        table = _columns(block, (*self._wanted, *self._usual), {})
+        if table is None:
+            return None
+        odd = [key for key, values in self._usual.items() if not np.isin(table[key], values).all()]
+        self._want(odd or list(self._usual))  # if all are usual, they are written as nobody expects, such as -1.0
+        return {key: table[key] for key in self._wanted}
+
+    def _want(self, keys: Sequence[str]) -> None:
+        self._wanted = (*self._wanted, *keys)
+        self._usual = {key: values for key, values in self._usual.items() if key not in keys}
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields to read of lines that are read one by one."""
+        return (*self._wanted, *self._usual)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no job line was found so far."""
+        return not self._records
+
+    def at_line(self, line: int) -> int:
+        """The number of a line of the block that is being read."""
+        return self._lines + 1 + line
+
+    def found(self, wanted: Sequence[str], rows: list[list[float]]) -> _Table | None:
+        """A table of the rows of a block."""
+        self._want(list(self._usual))
+        return dict(zip(wanted, np.array(rows, dtype=np.float64).T, strict=True)) if rows else None
+
+
+def _read_block(log: _Log, block: bytes) -> _Table | None:
+    """The job lines of a block with other lines, or with text after their fields; comments are kept."""
+    rows = []
+    for line in block.split(b"\n"):
+        text = line.strip()
+        if text[:1] == b";":
+            log.comments.append(text.decode("utf-8", "replace"))
+        elif text:
+            rows.append(line)
+    if not rows:
+        return None
+    table = log.parse(b"\n".join(rows))
+    if table is None:
+        table = log.parse(b"\n".join(b" ".join(row.split(None, _WIDTH)[:_WIDTH]) for row in rows))
+    return _read_lines(log, block) if table is None else table
+
+
+def _read_lines(log: _Log, block: bytes) -> _Table | None:
+    """The job lines of a block, line by line: slower, but what is merely unusual is read, and the rest counted."""
+    wanted = log.fields
+    rows: list[list[float]] = []
+    for number, line in enumerate(block.split(b"\n"), log.at_line(0)):
+        text = line.strip()
+        if not text or text[:1] == b";":
+            continue
+        fields = _fields(text)
+        if log.is_empty and not rows and _number("id", fields[0]) is None:
+            what = f"line {number} is {shown(text)}, expected {_WIDTH} numbers"
+            raise InputError(f"{log.name}: not an SWF log; {what}")
+        if len(fields) < _WIDTH:
+            log.dropped.unreadable("record", f"line {number}", f"{len(fields)} fields, expected {_WIDTH}", text)
+            continue
+        row = []
+        for key in wanted:
+            field = fields[FIELDS.index(key)]
+            value = _number(key, field)
+            if value is None or (key in _WHOLE and not value.is_integer()):
+                problem = (
+                    f"{shown(field)} is not a number" if value is None else f"{key} {value!r} is not a whole number"
+                )
+                log.dropped.unreadable(key, f"line {number}", problem, text)
+                break
+            row.append(value)
+        else:
+            rows.append(row)
+    return log.found(wanted, rows)
 
 
 def _refuse_other_formats(block: bytes, name: str) -> None:
@@ -145,9 +280,10 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
         raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
 
 
-def _parse(block: bytes, wanted: tuple[str, ...]) -> _Table | None:
-    """The fast path: every line a job line as it should be, or None."""
-    columns = parse_block(block, tuple(map(FIELDS.index, wanted)), _WIDTH)
+def _columns(block: bytes, wanted: tuple[str, ...], usual: Mapping[str, tuple[int, ...]]) -> _Table | None:
+    """Fields of lines that are all as they should be, or None."""
+    at = FIELDS.index
+    columns = parse_block(block, tuple(map(at, wanted)), _WIDTH, {at(key): values for key, values in usual.items()})
     if columns is None:
         return None
     table = dict(zip(wanted, columns, strict=True))
@@ -156,76 +292,43 @@ def _parse(block: bytes, wanted: tuple[str, ...]) -> _Table | None:
     return table if whole else None
 
 
-def _read_block(
-    block: bytes, comments: list[str], name: str, first_line: int, begun: bool, wanted: tuple[str, ...]
-) -> _Table | None:
-    """The job lines of a block with other lines or errors in it; comments go to `comments`."""
-    rows = []
-    for line in block.split(b"\n"):
-        text = line.strip()
-        if text[:1] == b";":
-            comments.append(text.decode("utf-8", "replace"))
-        elif text:
-            rows.append(line)
-    if not rows:
-        return None
-    table = _parse(b"\n".join(rows), wanted)
-    return _read_lines(block, name, first_line, begun, wanted) if table is None else table
+def _fields(text: bytes) -> list[bytes]:
+    """The fields of a job line, without what follows them."""
+    fields = text.partition(b";")[0].split(None, _WIDTH)
+    if len(fields) < _WIDTH:
+        for separator in (b";", b","):
+            if text.count(separator) >= _WIDTH - 1:
+                return [field.strip() for field in text.split(separator)][:_WIDTH]
+    return fields[:_WIDTH]
 
 
-def _read_lines(block: bytes, name: str, first_line: int, begun: bool, wanted: tuple[str, ...]) -> _Table | None:
-    """The same, line by line: slower, but it accepts what is merely unusual and reports errors."""
-    rows: list[list[float]] = []
-    for number, line in enumerate(block.split(b"\n"), first_line + 1):
-        text = line.partition(b";")[0].strip()
-        if not text:
-            continue
-        fields = text.split()
-        if len(fields) < _WIDTH:
-            if not begun and not rows and any(_number(field) is None for field in fields):
-                raise InputError(f"{name}: not an SWF log; line {number} is {shown(text)}, expected {_WIDTH} numbers")
-            raise _bad_line(name, number, text, f"{len(fields)} fields, expected {_WIDTH}")
-        row = []
-        for field in fields:
-            value = _number(field)
-            if value is None:
-                raise _bad_line(name, number, text, f"{shown(field)} is not a number")
-            row.append(value)
-        for key in (key for key in wanted if key in _WHOLE):
-            if not row[FIELDS.index(key)].is_integer():
-                raise _bad_line(name, number, text, f"{key} {row[FIELDS.index(key)]!r} is not a whole number")
-        rows.append([row[FIELDS.index(key)] for key in wanted])
-    if not rows:
-        return None
-    return dict(zip(wanted, np.array(rows, dtype=np.float64).T, strict=True))
-
-
-def _number(field: bytes) -> float | None:
+def _number(key: str, field: bytes) -> float | None:
+    """The value of a field, -1 where it says that it is missing, None if it is no number."""
     try:
         value = parsed(field, float)
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        word = field.decode("utf-8", "replace")
+        return -1.0 if is_missing(word) or (key == "requested_time" and is_unlimited(word)) else None
+    if math.isfinite(value):
+        return value
+    return -1.0 if math.isnan(value) or (key == "requested_time" and value > 0) else None
 
 
-def _bad_line(name: str, number: int, text: bytes, what: str) -> InputError:
-    return InputError(f"{name}, line {number}: {what}: {shown(text)}")
-
-
-def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
+def _clean(table: _Table, size: str, counts: Mapping[str, int], asked: Sequence[str]) -> tuple[_Table, dict[str, int]]:
     """Choose the size, omit what cannot be simulated, sort by submit time."""
     chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
     sizes = np.where(chosen >= 1, chosen, other)
     runtime, submit, estimate = table["runtime"], table["submit"], table["requested_time"]
     reasons = {
-        "run time missing": runtime < 0,
+        "part of a job": np.isin(table["status"], _PARTS) if "status" in table else None,
+        **_below_zero(runtime, "run time"),
         "size missing": sizes < 1,
-        "submit time missing": submit < 0,
+        **_below_zero(submit, "submit time"),
     }
     keep = np.ones(len(submit), dtype=bool)
-    dropped: dict[str, int] = {}
+    dropped = dict(counts)
     for reason, out in reasons.items():
-        if count := int((out & keep).sum()):
+        if out is not None and (count := int(np.count_nonzero(out & keep))):
             dropped[reason] = count
             keep &= ~out
     columns = {
@@ -235,12 +338,23 @@ def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
         "estimate": np.where((estimate < 0) | (estimate >= _NO_LIMIT), -1, estimate),
         "size": sizes,
         "user": np.maximum(table["user"], -1),
-        **{key: table[key] for key in FURTHER if key in table},
     }
-    if dropped:
-        columns = {key: values[keep] for key, values in columns.items()}
-    submit = columns["submit"]
-    if (submit[1:] < submit[:-1]).any():
-        order = np.argsort(submit, kind="stable")
-        columns = {key: values[order] for key, values in columns.items()}
-    return columns, dropped
+    if "wait" in table:
+        columns["recorded_wait"] = np.maximum(table["wait"], -1)
+    columns |= {key: table[key] if key in table else np.full(len(submit), -1) for key in FURTHER if key in asked}
+    if "preceding_job" in table and (table["preceding_job"][keep] > 0).any():
+        columns |= {key: table[key] if key in table else np.full(len(submit), -1) for key in _DEPENDENCE}
+    order = np.flatnonzero(keep)
+    kept = submit[order]
+    if (kept[1:] < kept[:-1]).any():
+        order = order[np.argsort(kept, kind="stable")]
+    elif len(order) == len(submit):
+        return columns, dropped
+    return {key: values.take(order) for key, values in columns.items()}, dropped
+
+
+def _below_zero(times: NDArray[Any], what: str) -> dict[str, NDArray[np.bool_] | None]:
+    """Times that are missing, which is -1, and other negative ones, each with its reason."""
+    below, missing = times < 0, times == -1
+    negative = below if np.count_nonzero(below) > np.count_nonzero(missing) else None
+    return {f"{what} missing": missing, f"{what} negative": negative}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
@@ -71,6 +71,8 @@ def on_clock(
     under_way: bool = False,
     merge: bool = False,
     of: int | None = None,
+    names: Sequence[str] = (),
+    reasons: Sequence[str] | None = None,
 ) -> FailureTrace:
     """A trace from records at seconds since 1970.
 
@@ -93,6 +95,10 @@ def on_clock(
         Whether to merge overlapping outages first.
     of : int, optional
         Nodes of the machine, if the numbers are those of its nodes.
+    names : sequence of str
+        Names of the nodes by their numbers, `FailureTrace.nodes`.
+    reasons : sequence of str, optional
+        A reason for each record, `FailureTrace.reasons`; the records must be sorted by time.
 
     Raises
     ------
@@ -123,7 +129,7 @@ def on_clock(
         span=max(round(last - shift, 6), 0.0),
         of=of,
         dropped=dropped,
-    )
+    )._with_names(names, reasons)
     if merge:
         trace = trace.merge_overlaps()
     if begin is not None or end is not None:

@@ -1,4 +1,4 @@
-"""Reads recorded workflows in WfFormat 1.5, the JSON form of WfCommons: see `read_wfcommons`."""
+"""Reads recorded workflows in WfFormat, the JSON form of WfCommons: see `read_wfcommons`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from faultsim import checks
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".json")
-_VERSION = "1.5"
+_OLDER = ("workflow.tasks", "workflow.jobs")
+_NEGATIVE = "negative run time taken as 0"
 _TASKS = "workflow.specification.tasks"
 _FILES = "workflow.specification.files"
 _RUNS = "workflow.execution.tasks"
 
 
-def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> Workflow:
-    """Read a recorded workflow in WfFormat 1.5, such as those of WfInstances.
+def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, strict: bool = False) -> Workflow:
+    """Read a recorded workflow in WfFormat, such as those of WfInstances and of pegasus-instances.
 
     Parameters
     ----------
@@ -26,25 +28,31 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     name : str, optional
         Name of the workflow; that of the file, without its suffixes, by default.
+    strict : bool
+        Whether a negative run time is an error; by default it counts as 0, and `Workflow.dropped` counts those.
 
     Returns
     -------
     Workflow
-        Tasks in the order of the file, labelled by their ids.  The cost of a task is its ``runtimeInSeconds``, as
-        measured on its machine; the cores it had there are ignored.  An edge carries, in bytes, the files that the
-        parent writes and the child reads.
+        Tasks in the order of the file, labelled by their ids, or by their names where they have no ids.  The cost of a
+        task is its run time in seconds, as measured on its machine; the cores it had there are ignored.  An edge
+        carries, in bytes, the files that the parent writes and the child reads.
 
     Raises
     ------
     InputError
-        No such file; JSON that is malformed (file, line and column are named); another version of the format; a field
-        that is missing or of the wrong kind (its place in the document is named); a run time or size that is negative
-        or not finite; a parent, child or file that is unknown; parents and children that contradict each other; a
-        cycle.
+        No such file; JSON that is malformed (file, line and column are named); a document of another form; a field
+        that is missing or of the wrong kind (its place in the document is named); a run time or size that is not
+        finite, a negative size; a parent, child or file that is unknown; parents and children that contradict each
+        other; a cycle.
 
     Notes
     -----
-    Source: [coleman2022]; WfFormat 1.5.
+    The form is told by its fields, not by its version: from 1.5 on tasks are in ``workflow.specification`` and their
+    run times in ``workflow.execution``; before, they are in ``workflow.tasks`` or ``workflow.jobs`` (1.2 and earlier),
+    with ``runtimeInSeconds`` or ``runtime``, and edges to tasks by id or by name.
+
+    Source: [coleman2022]; WfFormat 1.2 to 1.6.
 
     Examples
     --------
@@ -66,12 +74,16 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     """
     lines = Lines(path, document=True)
     place = _Place(_parsed(lines), lines.name, "")
-    version = place.get("schemaVersion", str)
-    if version.text != _VERSION:
-        raise version.bad(f"{version.text!r}; this reads {_VERSION} (wfcommons converts older files)")
+    title = stem(path, _SUFFIXES) if name is None else str(name)
+    is_strict = checks.flag("strict", strict)
+    workflow = place.get("workflow", dict)
+    for older in _OLDER:
+        if workflow.has(older.partition(".")[2]) and not workflow.has("specification"):
+            return _older(place, older, title, strict=is_strict)
     tasks, files, runs = place.rows(_TASKS), place.rows(_FILES, missing_is_empty=True), place.rows(_RUNS)
     number = _numbered(tasks)
-    runtime = _by_id(runs, "runtimeInSeconds", number)
+    negative: list[str] = []
+    runtime = _by_id(runs, "runtimeInSeconds", number, negative=None if is_strict else negative)
     if not number:
         raise place.bad(f"{_TASKS}: no task", at="")
     for label, job in number.items():
@@ -82,11 +94,71 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     read = [_listed(task, "inputFiles", sizes) for task in tasks]
     edges = [(a, b, _carried(written[a], read[b], sizes)) for a, b in _pairs(tasks, number)]
     costs = [runtime[label] for label in number]
-    title = stem(path, _SUFFIXES) if name is None else str(name)
+    return _made(lines.name, costs, edges, title, list(number), len(negative))
+
+
+def _made(
+    where: str, costs: list[float], edges: list[tuple[int, int, float]], title: str, labels: list[str], negative: int
+) -> Workflow:
+    dropped = {_NEGATIVE: negative} if negative else {}
     try:
-        return Workflow(costs, edges, title, labels=list(number), transfer_unit="bytes")
+        return Workflow(costs, edges, title, labels=labels, transfer_unit="bytes", dropped=dropped)
     except InputError as error:
-        raise InputError(f"{lines.name}: {error}") from None
+        raise InputError(f"{where}: {error}") from None
+
+
+def _older(place: _Place, path: str, title: str, *, strict: bool) -> Workflow:
+    """A document of before WfFormat 1.5: each task has its run time, its files and the tasks before and behind it."""
+    tasks = place.rows(path)
+    if not tasks:
+        raise place.bad("no task", at=path)
+    number: dict[str, int] = {}
+    names: dict[str, list[int]] = {}
+    for job, task in enumerate(tasks):
+        label = task.get("id" if task.has("id") else "name", str)
+        if label.text in number:
+            raise label.bad(f"{label.text!r} already appears in {path}[{number[label.text]}]")
+        number[label.text] = job
+        names.setdefault(task.get("name", str).text if task.has("name") else label.text, []).append(job)
+    costs, negative = [], 0
+    for task in tasks:
+        seconds = task.amount("runtimeInSeconds" if task.has("runtimeInSeconds") else "runtime", low=None)
+        if seconds < 0 and strict:
+            raise task.bad(f"run time {seconds:g}; expected 0 or more, or strict=False, which takes it as 0")
+        negative += seconds < 0
+        costs.append(max(seconds, 0.0))
+    files = [_files(task) for task in tasks]
+    pairs: dict[tuple[int, int], None] = {}
+    for key in ("parents", "children"):
+        for job, task in enumerate(tasks):
+            for other_label in task.names(key) if task.has(key) else []:
+                others = [number[other_label]] if other_label in number else names.get(other_label, [])
+                if len(others) != 1:
+                    what = "no task has" if not others else f"{len(others)} tasks have"
+                    raise task.bad(f"{what} the id or name {other_label!r}", at=f"{task.path}.{key}")
+                pairs[(others[0], job) if key == "parents" else (job, others[0])] = None
+    edges = []
+    for a, b in pairs:
+        written, read = files[a][0], files[b][1]
+        few = min(read, written, key=len)  # a task may gather thousands of files, each of another task
+        shared = (file for file in few if file in read and file in written)
+        edges.append((a, b, sum((read[file] or written[file] for file in shared), 0.0)))
+    return _made(place.file, costs, edges, title, list(number), negative)
+
+
+def _files(task: _Place) -> tuple[dict[str, float], dict[str, float]]:
+    """The files that a task writes and reads, with their bytes, 0 where unknown."""
+    written: dict[str, float] = {}
+    read: dict[str, float] = {}
+    for file in task.rows("files", missing_is_empty=True):
+        label = file.get("name" if file.has("name") else "id", str).text
+        link = file.get("link", str).text.lower()
+        key = "sizeInBytes" if file.has("sizeInBytes") else "size"
+        size = file.amount(key) if file.has(key) else 0.0
+        for kind, known in (("output", written), ("input", read)):
+            if link in (kind, "inout"):
+                known[label] = size
+    return written, read
 
 
 def _parsed(lines: Lines) -> Any:
@@ -99,7 +171,7 @@ def _parsed(lines: Lines) -> Any:
     except UnicodeDecodeError as error:
         raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
     except RecursionError:
-        raise InputError(f"{lines.name}: lists or objects nested too deeply; expected WfFormat {_VERSION}") from None
+        raise InputError(f"{lines.name}: lists or objects nested too deeply; expected WfFormat") from None
 
 
 def _whole(text: str) -> float:
@@ -150,14 +222,14 @@ class _Place:
         at = at.get(last, list)
         return [_Place(value, at.file, f"{at.path}[{row}]") for row, value in enumerate(at.value)]
 
-    def amount(self, key: str) -> float:
+    def amount(self, key: str, low: float | None = 0.0) -> float:
         field = self.get(key, (float, int))
         try:
             value = float(field.value)
         except OverflowError:
             value = float("inf")
-        if not 0 <= value < float("inf"):
-            raise field.bad(f"{field.value}; expected a finite number of 0 or more")
+        if not abs(value) < float("inf") or (low is not None and value < low):
+            raise field.bad(f"{field.value}; expected a finite number" + ("" if low is None else " of 0 or more"))
         return value
 
     def names(self, key: str) -> list[str]:
@@ -186,8 +258,10 @@ def _numbered(tasks: list[_Place]) -> dict[str, int]:
     return number
 
 
-def _by_id(rows: list[_Place], field: str, known: Mapping[str, int] | None = None) -> dict[str, float]:
-    """Id -> number, each id once."""
+def _by_id(
+    rows: list[_Place], field: str, known: Mapping[str, int] | None = None, *, negative: list[str] | None = None
+) -> dict[str, float]:
+    """Id -> number, each id once; negative ones are 0, and listed, if there is a list for them."""
     found: dict[str, float] = {}
     for row in rows:
         label = row.get("id", str)
@@ -195,7 +269,10 @@ def _by_id(rows: list[_Place], field: str, known: Mapping[str, int] | None = Non
             raise label.bad(f"{label.text!r} appears twice")
         if known is not None and label.text not in known:
             raise label.bad(f"no task has the id {label.text!r}")
-        found[label.text] = row.amount(field)
+        value = row.amount(field, low=0.0 if negative is None else None)
+        if value < 0 and negative is not None:
+            negative.append(label.text)
+        found[label.text] = max(value, 0.0)
     return found
 
 

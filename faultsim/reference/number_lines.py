@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ _NUMBER = re.compile(rb"-?(\d+(\.\d*)?|\.\d+)")
 _SHORT = re.compile(rb"-?\d{1,16}")
 
 
-def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray[Any]] | None:
+def parse_block(
+    block: bytes, wanted: Sequence[int], width: int, usual: Mapping[int, Sequence[int]] | None = None
+) -> list[NDArray[Any]] | None:
     """Some columns of a block of lines of numbers.
 
     Parameters
@@ -24,6 +26,8 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
         Fields to return, counted from 0, each below `width`.
     width : int
         Least number of fields of a line.
+    usual : mapping of int to sequence of int, optional
+        Fields that are not wanted, and the only values, from -1 to 9, that they may have.
 
     Returns
     -------
@@ -43,6 +47,10 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
         return None
     if not all(_NUMBER.fullmatch(field) for row in rows for field in row):
         return None
+    for field, values in (usual or {}).items():
+        written = {str(value).encode() for value in values}
+        if any(row[field] not in written for row in rows):
+            return None
     return [_column([row[field] for row in rows]) for field in wanted]
 
 

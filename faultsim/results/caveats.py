@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from faultsim.data.estimates import doubtful_estimates
 from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
+from faultsim.data.swf_format import leading_integer
+from faultsim.data.unreadable import MOST_UNREADABLE, unreadable
 from faultsim.data.workload import MOST_LOAD, Workload
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
@@ -76,6 +78,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
         for reason, count in result.dropped.items()
         if count
     ]
+    said += of_unreadable(result.dropped, len(result))
     columns = result.workload.columns
     if result.settings["estimates"] == "requested":
         missing = int((columns["estimate"] < 0).sum())
@@ -87,12 +90,29 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     said += _of_oracles(result.settings)
     said += of_limits(result)
     said += _of_ids(columns["id"])
+    said += _of_preceding(columns)
     said += _of_load(columns, result.machine.nodes)
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
+        said += of_header(result.workload, result.machine.nodes, result.failures)
     said += of_checkpoints(result.ledger)
     said += of_pauses(result.ledger)
     return tuple(said)
+
+
+def of_unreadable(dropped: Mapping[str, int], jobs: int) -> Iterator[str]:
+    """Whether much of a log could not be read.
+
+    Examples
+    --------
+    >>> list(of_unreadable({"unreadable size": 10}, 90))
+    ['10.0 % of the records of the log could not be read: are the remaining jobs typical?']
+    """
+    count = unreadable(dropped)
+    total = jobs + sum(dropped.values())
+    if count > MOST_UNREADABLE * total:
+        share = f"{100 * count / total:.1f} %"
+        yield f"{share} of the records of the log could not be read: are the remaining jobs typical?"
 
 
 def _how_far(result: Doubtful) -> str:
@@ -148,6 +168,44 @@ def _of_ids(ids: NDArray[Any]) -> Iterator[str]:
     again = len(ids) - len(np.unique(ids))
     if again:
         yield f"{again:,} of {len(ids):,} jobs have an id that an earlier job has"
+
+
+def _of_preceding(columns: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """Dependencies between jobs of an SWF log (fields 17 and 18), which no run follows yet."""
+    preceding = columns.get("preceding_job")
+    if preceding is None or preceding.dtype.kind not in "iuf":
+        return
+    count = int((preceding > 0).sum())
+    if count:
+        yield (
+            f"{count:,} of {len(preceding):,} jobs name a preceding job (fields 17 and 18 of the log); "
+            "dependencies are not simulated: each job arrives at its submit time"
+        )
+
+
+def of_header(log: Workload, machine: int, trace: FailureTrace) -> Iterator[str]:
+    """What failures of nodes mean on a machine whose header counts processors, too.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0], [1], [1], comments=["; MaxNodes: 2", "; MaxProcs: 80"])
+    >>> list(of_header(log, 80, fs.FailureTrace([5], [0])))
+    ['the log is of 2 nodes with 80 processors (MaxNodes, MaxProcs): a failure takes 1 processor, not a node of 40']
+    >>> list(of_header(log, 2, fs.FailureTrace([5], [0])))
+    []
+    """
+    if not len(trace) or not log.comments:
+        return
+    header = log.header
+    nodes, processors = (leading_integer(header.get(key, "")) or 0 for key in ("MaxNodes", "MaxProcs"))
+    if nodes < 1 or processors < 1 or machine == nodes or nodes == processors:
+        return
+    each = f"a node of {processors / nodes:.4g}" if processors > nodes else "a node"
+    yield (
+        f"the log is of {nodes:,} nodes with {processors:,} processors (MaxNodes, MaxProcs): "
+        f"a failure takes 1 processor, not {each}"
+    )
 
 
 def _of_load(columns: Mapping[str, NDArray[Any]], nodes: int) -> Iterator[str]:

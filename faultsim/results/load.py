@@ -69,6 +69,8 @@ def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = Fal
         arrays={"predictor": predictions} if predictions else {},
         elapsed=saved["elapsed"],
         saved=saved,
+        recorded_wait=arrays.get("recorded/wait"),
+        comments=tuple(facts.get("comments", ())),
     )
     result = Result(output, record)
     try:

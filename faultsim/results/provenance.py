@@ -43,6 +43,10 @@ class Record(NamedTuple):
         Seconds the run took.
     saved : dict or None
         For a loaded result, the saved provenance.
+    recorded_wait : array or None
+        `Workload.recorded_wait` of the log.
+    comments : tuple of str
+        Header lines of the log.
     """
 
     # With defaults, although none is used: in pickles of release 0.1.0 it has no arguments, but a state.
@@ -55,6 +59,8 @@ class Record(NamedTuple):
     started: float = 0.0
     elapsed: float = 0.0
     saved: dict[str, Any] | None = None
+    recorded_wait: NDArray[np.float64] | None = None
+    comments: tuple[str, ...] = ()
 
     def __setstate__(self, state: object) -> None:
         check_pickle("Result", None)

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,9 @@ from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance, revision_of
 from faultsim.results.revision import Pickled, caveat
+
+if TYPE_CHECKING:
+    from faultsim.results.against_recorded import AgainstRecorded
 
 #: What the engines count.
 COUNTERS = (
@@ -333,6 +336,32 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         """
         return grouped(self, self.ended, column, metrics)
 
+    def against_recorded(self) -> "AgainstRecorded":
+        """Waits of this run beside those that the log recorded: is the model the machine?
+
+        Returns
+        -------
+        AgainstRecorded
+            A mapping of numbers that prints as a table, with tables by size and over time: waits; how many recorded
+            starts do not fit on the machine of the run (a wrong machine or log), or pass a waiting job for which enough
+            nodes are idle (limits, reservations, decisions by hand); utilization.
+
+        Raises
+        ------
+        OptionError
+            If the log has no `Workload.recorded_wait`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], recorded_wait=[0, 12])
+        >>> print(fs.simulate(log, fs.Cluster(2)).against_recorded().by_size["simulated_mean_wait"])
+        [4.5]
+        """
+        from faultsim.results.against_recorded import against_recorded
+
+        return against_recorded(self)
+
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
@@ -364,7 +393,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
 
         Of a run whose caller owns time, jobs are in the order in which they were told, and run times may be unknown.
         """
-        return as_it_is(self._record.columns, self._record.dropped, self._record.source)
+        record = self._record
+        return as_it_is(record.columns, record.dropped, record.source, record.recorded_wait, record.comments)
 
     @property
     def record(self) -> Record:
@@ -435,6 +465,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
             for name in table:  # nodes are listed as they are written
                 listed = name == "nodes" and isinstance(table, Held)
                 arrays[f"{key}/{name}"] = table if listed else table[name]
+        if self._record.recorded_wait is not None:
+            arrays["recorded/wait"] = self._record.recorded_wait
         trace = self._record.failures
         if trace is not None:
             arrays |= {f"failures/{name}": column for name, column in trace.columns.items()}
@@ -446,6 +478,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
             "span": self.span,
             "counters": self.counters,
             "dropped": dict(self.dropped),
+            "comments": list(self._record.comments),
         }
         from faultsim.results.saved_file import save_arrays
 

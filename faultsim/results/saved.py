@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.columns import ALLOCATIONS, CLUSTER_NODES, EVENTS, FAILURES, JOBS, WORKLOAD, Column
+from faultsim.data.columns import ALLOCATIONS, CLUSTER_NODES, EVENTS, FAILURES, JOBS, RECORDED_WAIT, WORKLOAD, Column
 from faultsim.data.event_kinds import JOB_STATES, EventKind
 from faultsim.errors import InputError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -75,6 +75,9 @@ class Saved(SavedFile):
             raise self.bad(f"its span is {span!r:.60}")
         if not _are_counts(facts["dropped"]):
             raise self.bad("what was dropped are no counts")
+        comments = facts.get("comments", [])
+        if not isinstance(comments, list) or not all(isinstance(line, str) for line in comments):
+            raise self.bad("its comments are no list of lines")
         kinds = {"settings": dict, "input": dict, "elapsed": (int, float), "failures": (dict, type(None))}
         saved = facts["provenance"]
         for key, kind in kinds.items():
@@ -99,6 +102,9 @@ class Saved(SavedFile):
         for key, values in arrays.items():
             table, _, name = key.partition("/")
             if table == "policy" and name.count("/") == 1:
+                continue
+            if key == "recorded/wait":
+                self._check_column(key, values, RECORDED_WAIT, rows)
                 continue
             if table not in ("jobs", "workload", "events_table", "allocations", "failures"):
                 raise self.bad(f"{key} is no column of a result")

@@ -278,6 +278,8 @@ class Execution:
                 arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
                 started=self._started,
                 elapsed=time.perf_counter() - self._clock,
+                recorded_wait=log.recorded_wait if self._told is None else None,
+                comments=log.comments,
             ),
         )
 

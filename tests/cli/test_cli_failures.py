@@ -181,7 +181,7 @@ def test_generate(capsys, tmp_path):
         (["summary", "{lanl.csv}"], "has the records of 2 systems, 2, 20; give one by system= (--system), such as 2"),
         (["summary", "{one.csv}", "--begin", "soon"], "begin: 'soon' is not a date"),
         (["summary", "{lanl.csv}", "--format", "xml"], "invalid choice: 'xml'"),
-        (["summary", "{lanl.csv}", "--format", "fta"], "line 1: 1 fields, expected 9 separated by tabs"),
+        (["summary", "{lanl.csv}", "--format", "fta"], "line 1: node_id, event_type and the two times must be numbers"),
         (["summary", "{own.csv.gz}", "--nodes", 128], "200 is outside the machine of 128 nodes"),
         (["summary", "{own.csv.gz}", "--count", 5], "the trace has 3 failures, 5 are requested"),
         (["summary", "{own.csv.gz}", "--how", "permute"], "give --map-nodes N, too"),

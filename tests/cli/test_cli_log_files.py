@@ -64,7 +64,10 @@ def test_a_file_and_how_to_read_it_as_one_word(files, capsys):
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("jobs.csv", "jobs.csv: no column 'submit'; it has submitted, elapsed, nodes, queue; name the one that is"),
+        (
+            "jobs.csv",
+            "jobs.csv: no column 'submit', 'runtime', 'size'; it has submitted, elapsed, nodes, queue; name those",
+        ),
         ("jobs.csv:sumbit=submitted", "csv has no option 'sumbit' (did you mean 'submit'?); it has submit, runtime"),
         ("jobs.csv:excel,a=b", "jobs.csv:excel,a=b: unknown format 'excel'; known: swf, csv, sacct"),
         ("log.swf:unit=h", "swf has no option 'unit'; it has size, columns, name"),

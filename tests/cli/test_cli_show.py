@@ -7,6 +7,7 @@ import json
 import pytest
 
 import faultsim as fs
+from faultsim.readers.table import what_is
 from helpers import command
 from helpers.command import refused, run
 
@@ -68,7 +69,9 @@ def test_show_finds_out_what_a_file_is(capsys, swf, tmp_path):
         status, out, err = run(capsys, "show", str(path))
         assert (status, err) == (0, "")
         assert words in out
-        assert out == run(capsys, command_, "summary", str(path))[1]
+        first, _, rest = out.partition("\n")
+        assert first == f"file {path}: a {what_is(path).called}"
+        assert rest == run(capsys, command_, "summary", str(path))[1]
     assert "workflow" in run(capsys, "show", str(stg))[1] + refused(capsys, "workflow", "summary", swf)
 
 

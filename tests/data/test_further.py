@@ -167,7 +167,7 @@ def test_other_formats(tmp_path):
     frame = ran.to_pandas()
     assert frame["account"].tolist() == ["physics", "x", "", "é"]
     assert fs.Workload.from_pandas(LOG.to_pandas(), columns=LOG.further) == LOG
-    refused(InputError, "from_pandas: column 'x' missing", fs.Workload.from_pandas, LOG.to_pandas(), columns=["x"])
+    refused(InputError, "from_pandas: no column 'x'", fs.Workload.from_pandas, LOG.to_pandas(), columns=["x"])
     for call in (LOG.write_swf, ran.write_swf):
         refused(InputError, "id: an SWF file has numbers only, and this is a1 and the like", call, tmp_path / "x.swf")
 
@@ -176,9 +176,15 @@ def test_fields_of_a_log(tmp_path):
     lines = ["; a log", "1 0 5 10 2 -1 -1 2 20 -1 1 4 7 8 3 2 -1 -1", "2 3 5 10 2 1.5 -1 2 20 64 0 4 7 8 1 -1 1 60"]
     (tmp_path / "a.swf").write_text("\n".join(lines) + "\n")
     log = fs.read_swf(tmp_path / "a.swf", columns=["queue", "partition", "cpu_time"])
-    assert [log.columns[name].tolist() for name in log.further] == [[3, 1], [2, -1], [-1.0, 1.5]]
-    assert [log.columns[name].dtype.char for name in log.further] == ["l", "l", "d"]
-    assert fs.read_swf(tmp_path / "a.swf").further == ()
+    assert {name: log.columns[name].tolist() for name in log.further} == {
+        "queue": [3, 1],
+        "partition": [2, -1],
+        "cpu_time": [-1.0, 1.5],
+        "preceding_job": [-1, 1],
+        "think_time": [-1.0, 60.0],
+    }
+    assert [log.columns[name].dtype.char for name in log.further] == ["l", "l", "d", "l", "d"]
+    assert fs.read_swf(tmp_path / "a.swf").further == ("preceding_job", "think_time")
     log.write_swf(tmp_path / "b.swf")
     assert fs.read_swf(tmp_path / "b.swf", columns=["queue", "partition", "cpu_time"]) == log
     fs.simulate(log, fs.Cluster(2)).write_swf(tmp_path / "c.swf")

@@ -174,9 +174,11 @@ def test_from_pandas_missing_and_misspelt() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"submit": [0, 1], "runtime": [1, 2], "size": [1, 2], "estimate": [None, 5.0], "queue": 1})
     assert fs.Workload.from_pandas(frame).estimate.tolist() == [-1.0, 5.0]
-    with pytest.raises(fs.InputError, match="column 'runtime' missing; the frame has submit, size"):
+    with pytest.raises(fs.InputError, match="from_pandas: no column 'runtime'; it has submit, size"):
         fs.Workload.from_pandas(frame[["submit", "size"]])
-    with pytest.raises(fs.InputError, match="column 'estimates' is not known; did you mean 'estimate'"):
+    with pytest.raises(
+        fs.InputError, match="column 'estimates' is not known; if it is the estimate: estimate='estimates'"
+    ):
         fs.Workload.from_pandas(frame.rename(columns={"estimate": "estimates"}))
 
 

@@ -19,6 +19,7 @@ from typing import Any
 SECONDS, MEMORY = 5, 1 << 30
 #: Entry point, other than those of formats -> the public functions and methods that it stands for.
 STANDS_FOR = {
+    "read": {"read"},
     "result": {"load_result"},
     "workflow result": {"load_workflow_result"},
     "sweep file": {"read_sweep"},
@@ -84,7 +85,10 @@ def entry_points() -> dict[str, Any]:
     found = {f"{row.gives.__name__} {row.name}": row.read for row in READERS}
     return found | {
         "Workload parquet": fs.read_jobs,
+        "Workload sacct json": fs.read_sacct,
+        "Workload sacct text": fs.read_sacct,
         "what is": what_is,
+        "read": fs.read,
         "detect log": lambda path: detect(path, fs.Workload),
         "detect failures": lambda path: detect(path, fs.FailureTrace),
         "result": described,

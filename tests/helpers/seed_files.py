@@ -23,6 +23,57 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "Workload sacct": b"JobID|User|Submit|Start|End|Elapsed|Timelimit|NNodes|State\n"
         b"7|ann|2024-01-31T12:00:00|2024-01-31T12:05:00|2024-01-31T12:15:00|00:10:00|1-00:00:00|4|COMPLETED\n"
         b"8+1|bob|2024-01-31T12:00:30|2024-01-31T12:05:00|2024-01-31T12:15:00|00:10:00|UNLIMITED|1|PENDING\n",
+        "Workload sacct json": json.dumps(
+            {
+                "jobs": [
+                    {
+                        "job_id": 7,
+                        "time": {
+                            "submission": 1709280000,
+                            "start": 1709280005,
+                            "end": 1709280605,
+                            "elapsed": 600,
+                            "limit": {"set": True, "infinite": False, "number": 60},
+                        },
+                        "allocation_nodes": 2,
+                        "state": {"current": [state]},
+                        "nodes": "n[1-2]",
+                        "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 4}]},
+                    }
+                    for state in ("NODE_FAIL", "COMPLETED")
+                ]
+            }
+        ).encode(),
+        "Workload sacct text": b"JobID|JobName|User|Submit|Start|End|Elapsed|TimelimitRaw|AllocTRES|NodeList|State|\n"
+        b"7|a|b|ann|2024-01-31T12:00:00|2024-01-31T12:05:00|2024-01-31T12:06:00|60|10|cpu=8,mem=4G,node=2|n[1-2]|"
+        b"NODE_FAIL|\n"
+        b"7|x\ny|ann|2024-01-31T12:06:00|2024-01-31T12:07:00|2024-01-31T12:09:00|120|10|cpu=8,gres/gpu:a=1,node=2|n3|"
+        b"COMPLETED|\n"
+        b"8|x|ann|2024-01-31T12:06:00|2024-01-31T12:07:00|2024-01-31T12:08:00|60|UNLIMITED|node=1|n4|RESIZING|\n"
+        b"8|x|ann|2024-01-31T12:06:00|2024-01-31T12:08:00|2024-01-31T12:09:00|60|UNLIMITED|node=1.50K|n4|TIMEOUT+|\n",
+        "Workload pbs": b"07/01/2024 10:00:00;Q;1.srv;queue=batch\n"
+        b"07/01/2024 10:00:05;S;1.srv;user=u1 start=1719820803 exec_host=n1/0*8+n2/0*8\n"
+        b"07/01/2024 10:01:05;R;1.srv;user=u1 start=1719820803 end=1719820860 exec_host=n1/0-7+n2/0\n"
+        b'07/01/2024 10:10:00;E;1.srv;user=u1 queue=batch account="x y" ctime=1719820800 qtime=1719820800 '
+        b"start=1719820903 end=1719821400 exec_host=n1/0*8+n2/0*8 Resource_List.nodect=2 Resource_List.ncpus=16 "
+        b"Resource_List.select=2:ncpus=8:ngpus=1 Resource_List.mem=4gb Resource_List.walltime=01:00:00 Exit_status=0\n",
+        "Workload lsf": b'"JOB_FINISH" "10.1" 1719821400 7 1000 0 16 1719820800 0 0 1719820803 "ann" "normal" "" "" "" '
+        b'"login" "/home" "" "" "" "" 1 "n9" 2 "n1" "8*n2" 64 60.0 "a ""b""" "sleep\n597" '
+        + b"-1 "
+        * 19
+        + b'"" "project" 0 16 "" "" 3 0 0 "" "" "" "" 0 "" 0 "" -1 "" "" "" "" -1 "" "" '
+        b'0 "" 0 "text" 1 "k" "v" 0 0 3600\n',
+        "Workload sge": b"all.q:n1:users:ann:job:7:sge:0:1719820800:1719820803:1719821400:25:0:597:"
+        + b"0:" * 20
+        + b"16:3:1:1:0:-l h_rt=3600,h_vmem=2G -pe mpi 16:0:NONE:0\n"
+        b"all.q:n1:users:ann:job:7:sge:0:1719820800000:1719821503000:1719821600000:0:0:97:"
+        + b"0:" * 17
+        + b"p:d:mpi:16:3:1:1:0:-l h_rt=3600:0:NONE:0\n",
+        "FailureTrace events": b"Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n"
+        b"c1|n001|2024-03-01T08:00:00|2024-03-01T10:30:00|DOWN*|Not|responding|slurm(500)\n"
+        b"c1|n001|2024-03-01T10:30:00|2024-03-01T11:30:00|IDLE+DRAIN|bad dimm|root(0)\n"
+        b"c1|n002|2024-03-02T08:00:00|Unknown|DRAIN|bad dimm|root(0)\n"
+        b"c1||2024-03-03T00:00:00|2024-03-03T01:00:00||Cluster Registered TRES|\n",
         "FailureTrace lanl": b"System,nodenumz,Prob Started (mm/dd/yy hh:mm),Prob Fixed (mm/dd/yy hh:mm),Down Time\n"
         b"2,0,6/21/2005 10:54,6/21/2005 11:00,6\n2,5,6/22/2005 0:30,6/22/2005 1:30,60\n",
         "FailureTrace fta": b"0\t0\t7\t5\tsite/node1\t1\t1115811139\t1115820000\tNULL\n"
@@ -79,5 +130,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "merge": "sweep.db",
     }
     found = examples | {name: (folder / file).read_bytes() for name, file in files.items()}
-    first_lines = {"what is": "Workload csv", "detect log": "Workload sacct", "detect failures": "FailureTrace fta"}
+    first_lines = {
+        "what is": "Workload csv",
+        "read": "Workload sacct text",
+        "detect log": "Workload sacct",
+        "detect failures": "FailureTrace fta",
+    }
     return found | {name: found[other] for name, other in first_lines.items()}

@@ -83,7 +83,7 @@ def test_compressed_and_without_namespace(tmp_path) -> None:
     ],
 )
 def test_bad_files_are_named_with_their_place(tmp_path, parts: tuple[str, ...], message: str) -> None:
-    refused(InputError, message, fs.read_dax, written(tmp_path, *parts))
+    refused(InputError, message, fs.read_dax, written(tmp_path, *parts), strict=True)
 
 
 def test_other_files_are_refused(tmp_path) -> None:

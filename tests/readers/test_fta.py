@@ -94,12 +94,26 @@ def test_parts(tmp_path: Path) -> None:
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
-    refused(InputError, f"event_trace.tab, {message}", fs.read_fta, write(tmp_path / "event_trace.tab", FEW[0], line))
+    refused(
+        InputError,
+        f"event_trace.tab, {message}",
+        fs.read_fta,
+        write(tmp_path / "event_trace.tab", FEW[0], line),
+        strict=True,
+    )
+    more = FEW[0], line, event(9, 0, 1000, 1001)
+    assert sum(fs.read_fta(write(tmp_path / "event_trace.tab", *more)).dropped.values()) == 1
 
 
 def test_a_bad_line_of_a_later_block(tmp_path: Path) -> None:
     lines = [event(9, 0, 1000 + k, 1001 + k) for k in range(60_000)]
-    refused(InputError, "line 60001: 2 fields", fs.read_fta, write(tmp_path / "event_trace.tab", *lines, "1\t2\n"))
+    refused(
+        InputError,
+        "line 60001: 2 fields",
+        fs.read_fta,
+        write(tmp_path / "event_trace.tab", *lines, "1\t2\n"),
+        strict=True,
+    )
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:

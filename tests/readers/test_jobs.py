@@ -72,7 +72,13 @@ def test_units(tmp_path):
     log = fs.read_jobs(path, unit={"submit": "ms", "runtime": "ms", "estimate": "min"})
     assert (log.submit.tolist(), log.runtime.tolist(), log.estimate.tolist()) == ([0.5, 1.5], [1, 3], [180, 120])
     assert fs.read_jobs(path, unit="h").submit.tolist() == [500 * 3600, 1500 * 3600]
-    refused(OptionError, "unknown unit 'sec'.*known: 'ms', 's', 'min', 'h', 'd'", fs.read_jobs, path, unit="sec")
+    refused(
+        OptionError,
+        "unknown unit 'sec'.*known: 'ns', 'us', 'ms', 's', 'min', 'h', 'd', 'w'",
+        fs.read_jobs,
+        path,
+        unit="sec",
+    )
     refused(OptionError, r"'sumbit' is no time \(did you mean 'submit'\?\)", fs.read_jobs, path, unit={"sumbit": "s"})
 
 
@@ -126,7 +132,7 @@ def test_zones_and_periods(tmp_path):
         ("submit,runtime,size\n0,,1\n", r"a.csv: no jobs are left \(run time missing: 1\)"),
         ("submit,runtime,size\n0,1,1\n0,1\n", "a.csv, line 3: 2 fields, expected 3: '0,1'"),
         ('submit,runtime,size\n0,1,"1"\n0,1\n', "a.csv, line 3: 2 fields, expected 3: '0,1'"),
-        ("submit,runtime,size\n0,1,1\n\n0,x,1\n", "a.csv, line 4: column 'runtime': 'x' is no duration such as 90 or"),
+        ("submit,runtime,size\n0,1,1\n\n0,x,1\n", "a.csv, line 4: column 'runtime': 'x' is no duration such as 90"),
         ("submit,runtime,size\n0,1:30,1\n", "line 2: column 'runtime': '1:30' is no duration"),
         ("submit,runtime,size\n0,1,1.5\n", "line 2: column 'size': '1.5' is not a whole number"),
         ("submit,runtime,size\n0,1,inf\n", "line 2: column 'size': 'inf' is not a whole number"),
@@ -141,7 +147,7 @@ def test_zones_and_periods(tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path, text, said):
-    refused(InputError, said, fs.read_jobs, written(tmp_path / "a.csv", text))
+    refused(InputError, said, fs.read_jobs, written(tmp_path / "a.csv", text), strict=True)
 
 
 def test_a_name_that_the_file_has_not(tmp_path):
@@ -177,9 +183,15 @@ def test_parquet(tmp_path):
     assert log.columns["day"].astype("datetime64[D]").tolist() == [start.date()] * 2
     assert dict(log.dropped) == {"size missing": 1}
     parquet.write_table(pa.table({"submit": [0.0], "runtime": [1], "size": [1], "tags": [["a"]]}), path)
-    refused(InputError, "jobs.parquet: column 'tags' is of list", fs.read_jobs, path)
+    log = fs.read_jobs(path)
+    assert log.further == ()
+    assert log.header["ColumnsLeftOut"] == "1: 'tags' (of list<element: string>)"
+    assert fs.read_jobs(path, columns={"labels": "tags"}).columns["labels"].tolist() == ["['a']"]
     parquet.write_table(pa.table({"submit": [0.0, 1], "runtime": [1, 2], "size": [1, 1.5]}), path)
-    refused(InputError, "jobs.parquet, row 1: column 'size': 1.5 is not a whole number", fs.read_jobs, path)
+    refused(
+        InputError, "jobs.parquet, row 1: column 'size': 1.5 is not a whole number", fs.read_jobs, path, strict=True
+    )
+    assert dict(fs.read_jobs(path).dropped) == {"unreadable size": 1}
     path.write_bytes(b"PAR1 and nothing else")
     refused(InputError, "jobs.parquet: not a Parquet file that can be read", fs.read_jobs, path)
 

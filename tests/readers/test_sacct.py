@@ -46,7 +46,7 @@ def test_jobs_of_every_kind(tmp_path):
     assert log.estimate.tolist() == [-1, -1, 3600, 3600, -1]
     assert log.size.tolist() == [4, 4, 4, 2, 4]
     assert log.user.tolist() == [1, 0, 0, 0, 0]
-    assert log.further == ("Partition", "State", "user_name")
+    assert log.further == ("partition", "State", "cores", "user_name")
     assert log.columns["State"][1] == "CANCELLED by 1000"
     assert dict(log.dropped) == {"job step": 3, "never started": 3, "still running": 1, "size missing": 1}
     assert fs.read_sacct(path, size="cpus").size.tolist() == [128] * 5 + [128]
@@ -72,8 +72,9 @@ def test_heterogeneous_jobs_are_one(tmp_path):
 def test_the_last_run_of_a_requeued_job(tmp_path):
     path = sacct(tmp_path, record("30", state="NODE_FAIL", elapsed="00:01:00"), record("30", submit="12:11:00"))
     log = fs.read_sacct(path)
-    assert (log.id.tolist(), log.runtime.tolist(), log.submit.tolist()) == ([30], [600], [43_860])
+    assert (log.id.tolist(), log.runtime.tolist(), log.submit.tolist()) == ([30], [600], [43_200])
     assert dict(log.dropped) == {"earlier run of a requeued job": 1}
+    assert log.lost_runs.reasons.tolist() == ["NODE_FAIL"]
 
 
 def test_other_fields(tmp_path):
@@ -83,7 +84,7 @@ def test_other_fields(tmp_path):
     log = fs.read_sacct(path, name="raw")
     assert (log.name, log.submit.tolist(), log.runtime.tolist()) == ("raw", [43_200, 43_201], [60, 30])
     assert (log.estimate.tolist(), log.user.tolist()) == ([600, -1], [1000, 1001])
-    assert log.further == ("QOS", "user_name")
+    assert log.further == ("qos", "user_name")
     assert fs.read_sacct(path, columns=["JobName"]).columns["JobName"].tolist() == ['"x', "y"]
     assert fs.read_sacct(path, begin=1_706_702_401).submit.tolist() == [0]
     between = sacct(tmp_path, f"1|{DAY}12:00:00|{DAY}12:10:00|{DAY}12:11:30|5", fields="JobID|Submit|Start|End|NNodes")
@@ -97,11 +98,11 @@ def test_other_fields(tmp_path):
     [
         ("JobID|Elapsed|NNodes", "1|00:01:00|2", "sacct.txt: no field Submit; it has JobID, Elapsed, NNodes; ask"),
         ("Submit|Elapsed|NNodes", "1|00:01:00|2", "no field JobID"),
-        ("JobID|Submit|NNodes", "1|1|2", "no field ElapsedRaw or Elapsed or End"),
-        ("JobID|Submit|End|NNodes", "1|1|2|2", "no field Start"),
-        ("JobID|Submit|Elapsed", "1|1|00:01:00", "no field AllocNodes or NNodes or ReqNodes"),
-        ("JobID|Submit|Elapsed|NNodes", "1|1|2 h|1", "line 2: column 'Elapsed': '2 h' is no duration"),
-        ("JobID|Submit|Elapsed|NNodes", "1|1|00:01:00|some", "line 2: column 'NNodes': 'some' is not a number"),
+        ("JobID|Submit|NNodes", "1|1|2", "no field ElapsedRaw or Elapsed"),
+        ("JobID|Submit|End|NNodes", "1|1|2|2", r"no field ElapsedRaw or Elapsed \(or Start and End\)"),
+        ("JobID|Submit|Elapsed", "1|1|00:01:00", "no field AllocNodes or NNodes or ReqNodes or AllocTRES"),
+        ("JobID|Submit|Elapsed|NNodes", "1|1|2 x|1", "line 2: column 'Elapsed': '2 x' is no duration"),
+        ("JobID|Submit|Elapsed|NNodes", "1|1|00:01:00|some", "line 2: column 'NNodes': 'some' is not a whole number"),
         ("JobID|Submit|Elapsed|NNodes", "1|1|00:01:00|", r"no jobs are left \(size missing: 1\)"),
         ("JobID|Submit|Elapsed|NNodes", "1|1|00:01:00", "line 2: 3 fields, expected 4"),
     ],

@@ -56,7 +56,7 @@ def test_bad_files_are_named_with_their_place(tmp_path, line: int, text: str, me
     lines = list(GOOD)
     lines[line] = text
     with pytest.raises(InputError, match=message):
-        fs.read_stg(written(tmp_path, lines))
+        fs.read_stg(written(tmp_path, lines), strict=True)
 
 
 def test_an_empty_file(tmp_path) -> None:

@@ -19,13 +19,17 @@ PIECES = (
     b"", b"\0", b"\n", b"\r", b",", b"\t", b" ", b"-", b"1_0", b"nan", b"inf", b"-1", b"1e308", b"9" * 25, b"9" * 5000,
     b'"', b"'", b"[", b"{", b"<", b"&", b";", b"#", b"|", b"=", b"\xff", b"\xef\xbb\xbf", "٣".encode(), b"x" * 7000,
     b"2147483648", b"-9223372036854775809", b"0.1e-400", b"null", b"true", b"9999-12-31T23:59:59", b"0001-01-01",
+    b"Unknown", b"NODE_FAIL", b"RESIZING", b"UNLIMITED", b"1.50K", b"n[1-999999999]", b"1-02:03:04", b"node=9E",
 )  # fmt: skip
 
 
 def mutated(content: bytes, draw: random.Random) -> bytes:
-    """With one to four changes: bytes, pieces put in, taken out, repeated, or swapped, or cut short."""
+    """With one to four changes: bytes or pieces put in, taken out, repeated or swapped, cut short; or fields moved."""
     data = bytearray(content)
     for _ in range(draw.choice((1, 1, 2, 4))):
+        if draw.random() < 0.2:
+            data = bytearray(with_fields_moved(bytes(data), draw))
+            continue
         at, length = draw.randrange(len(data) + 1), draw.choice((1, 2, 8, 40))
         way = draw.randrange(6)
         if way == 0 and at < len(data):
@@ -41,6 +45,27 @@ def mutated(content: bytes, draw: random.Random) -> bytes:
         elif draw.random() < 0.2:
             del data[at:]
     return bytes(data)
+
+
+def with_fields_moved(content: bytes, draw: random.Random) -> bytes:
+    """With fields or lines, whatever separates them, taken out, repeated, swapped, replaced or joined."""
+    between = draw.choice([each for each in (b"\n", b"|", b",", b":", b" ", b";", b"\t") if each in content] or [b"\n"])
+    fields = content.split(between)
+    one, other = draw.randrange(len(fields)), draw.randrange(len(fields))
+    way = draw.randrange(6)
+    if way == 0:
+        del fields[one]
+    elif way == 1:
+        fields[one], fields[other] = fields[other], fields[one]
+    elif way == 2:
+        fields.insert(other, fields[one])
+    elif way == 3:
+        fields[one] = draw.choice(PIECES)
+    elif way == 4:
+        fields[one : one + 2] = [b"".join(fields[one : one + 2])]
+    else:
+        fields[one:one] = fields[min(one, other) : max(one, other) + 1] * draw.choice((1, 20))
+    return between.join(fields)[:200_000]
 
 
 def mutants(count: int, folder: Path) -> Iterator[tuple[str, str]]:
