@@ -91,7 +91,7 @@ def past_estimates(columns: Mapping[str, NDArray[Any]]) -> Iterator[str]:
     --------
     >>> columns = {"runtime": [300, 1200, 60], "estimate": [10, 30, 5], "size": [4, 8, 1]}
     >>> print(*past_estimates({name: np.array(values) for name, values in columns.items()}))  # doctest: +ELLIPSIS
-    100 % of the jobs run past their limit, and by 98 % of the work: is the limit in minutes? ...
+    100 % of the jobs run past their limit, and by 97 % of the work: is the limit in minutes? ...
     """
     runtime, estimate, size = columns["runtime"], columns["estimate"], columns["size"]
     known = (estimate >= 0) & (runtime > 0)

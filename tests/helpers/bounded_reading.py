@@ -25,6 +25,7 @@ STANDS_FOR = {
     "table": {"load_sweep"},
     "resume": {"Sweep.run", "Sweep.fill"},
     "policy": {"parse_policy"},
+    "anything": {"read"},
     "key": {"Key"},
 }
 
@@ -85,6 +86,7 @@ def entry_points() -> dict[str, Any]:
     return found | {
         "Workload parquet": fs.read_jobs,
         "what is": what_is,
+        "anything": fs.read,
         "detect log": lambda path: detect(path, fs.Workload),
         "detect failures": lambda path: detect(path, fs.FailureTrace),
         "result": described,

@@ -79,5 +79,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "merge": "sweep.db",
     }
     found = examples | {name: (folder / file).read_bytes() for name, file in files.items()}
-    first_lines = {"what is": "Workload csv", "detect log": "Workload sacct", "detect failures": "FailureTrace fta"}
+    first_lines = {
+        "what is": "Workload csv",
+        "anything": "Workload csv",
+        "detect log": "Workload sacct",
+        "detect failures": "FailureTrace fta",
+    }
     return found | {name: found[other] for name, other in first_lines.items()}

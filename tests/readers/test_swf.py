@@ -139,7 +139,7 @@ def test_no_newline_at_the_end(tmp_path: Path) -> None:
 
 
 def test_decimals_are_exact(tmp_path: Path) -> None:
-    values = [0.1, 1.5, 123456789.125, 1e-9, 12345678901234567.0, 0.30000000000000004]
+    values = [0.1, 1.5, 123456789.125, 1e-9, 1234567890123456.5, 0.30000000000000004]
     log = read(tmp_path, *(row(i, run=repr(v)) for i, v in enumerate(values)))
     assert log.runtime.tolist() == values
 
