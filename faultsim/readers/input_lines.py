@@ -120,6 +120,8 @@ class Lines:
         Whether lines may be of any length, as in JSON and XML; then blocks need not end where lines do.
     binary : bytes
         How a file begins that is no text, and so is read as a document.
+    utf_16 : bool
+        Whether text in UTF-16 is converted.
 
     Raises
     ------
@@ -145,11 +147,12 @@ class Lines:
         *,
         document: bool = False,
         binary: bytes = b"",
+        utf_16: bool = True,
     ) -> None:
         self.name = display_name(path)
         self._path = os.fspath(path)
         self._limits = limits()
-        self._document, self._binary = document, binary
+        self._document, self._binary, self._utf_16 = document, binary, utf_16
         # A line that is whole within one read is never too long.
         self._block_size = min(block_size, self._limits.line)
         if self._path != "-":
@@ -194,7 +197,7 @@ class Lines:
                 document = document or bool(self._binary and data.startswith(self._binary))
                 if not document:
                     self._refuse_archive(data)
-                    utf_16 = _utf_16(data)
+                    utf_16 = _utf_16(data) if self._utf_16 else None
             if utf_16 is not None:
                 data = utf_16.decode(data).encode("utf-8", "replace")
                 if number == 0:

@@ -89,7 +89,7 @@ class Reader(Generic[Data]):
 
     Examples
     --------
-        >>> readers_of(FailureTrace)["fta"].options
+    >>> readers_of(FailureTrace)["fta"].options
     ('prefix', 'begin', 'end', 'min_downtime', 'under_way')
     """
 

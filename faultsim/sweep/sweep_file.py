@@ -105,7 +105,8 @@ def _text_of(where: str) -> str:
     if os.path.isdir(where):
         raise InputError(f"{where}: cannot be read as text: it is a directory")
     try:
-        return b"".join(Lines(os.path.join(os.curdir, where) if where == "-" else where)).decode("utf-8")
+        path = os.path.join(os.curdir, where) if where == "-" else where
+        return b"".join(Lines(path, utf_16=False)).decode("utf-8")  # TOML is in UTF-8
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: cannot be read as text: {error}") from None
 
