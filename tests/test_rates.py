@@ -137,6 +137,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("random_dag", "cost"): "the work of a job",
     ("DagProperties", "mean_cost"): "the work of a job",
     ("read_bluegene_ras", "downtime"): _COLUMN,
+    ("read_failures", "downtime"): "the name of a column",
     ("read_fta", "min_downtime"): _COLUMN,
     ("read_titan", "downtime"): _COLUMN,
     ("simulate", "start_delay"): _ALONE,

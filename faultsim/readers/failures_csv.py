@@ -243,7 +243,11 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
         raise InputError(f"{where}: empty; expected a line with the names of the columns, {','.join(_NAMES)}")
     values = np.array(rows).reshape(-1, len(places))
     table: dict[str, Any] = dict(zip([header[place] for place in places], values.T, strict=True))
-    if not np.isfinite(values).all() or (values < 0).any() or (table["node"] != np.floor(table["node"])).any():
+    finite = values.copy()
+    if "downtime" in table:  # infinite: for good
+        at = [header[place] for place in places].index("downtime")
+        finite[np.isinf(values[:, at]), at] = 0.0
+    if not np.isfinite(finite).all() or (values < 0).any() or (table["node"] != np.floor(table["node"])).any():
         return None
     try:
         trace = FailureTrace(**table, span=said.span, of=said.of, name=name)

@@ -35,7 +35,7 @@ def test_records_of_pbs(write):
         pbs(kind="S", end=None),
         pbs(more='account="phys" Exit_status=0 resources_used.walltime=00:09:57 session=5'),
         "07/01/2024 10:00:00;Q;2.srv;queue=batch",
-        pbs("3[7].srv", more="project=_pbs Resource_List.ncpus=64 Resource_List.mem=4gb resvID=R5.srv", user="u2"),
+        pbs("3[7].srv", more="project=_pbs Resource_List.ncpus=64 Resource_List.mem=4gb resvID=S5.srv", user="u2"),
         pbs("3[].srv"),
         pbs("4.srv", kind="S", end=None),
         "07/01/2024 10:20:00;D;5.srv;requestor=u1@srv",
@@ -45,7 +45,7 @@ def test_records_of_pbs(write):
     assert (log.id.tolist(), log.submit.tolist(), log.runtime.tolist()) == (["1", "3[7]"], [28_800] * 2, [597] * 2)
     assert (log.estimate.tolist(), log.size.tolist(), log.user.tolist()) == ([3600] * 2, [2] * 2, [0, 1])
     assert log.columns["account"].tolist() == ["phys", "_pbs"]
-    assert log.columns["reservation"].tolist() == ["", "R5.srv"]
+    assert log.columns["reservation"].tolist() == ["", "S5.srv"]
     assert dict(log.dropped) == {"record of no job's end": 6, "job array": 1, "never started": 1, "still running": 1}
     assert what_is(path).name == "pbs"
 

@@ -92,12 +92,13 @@ def test_start_and_finish(tmp_path):
 
 def test_a_run_time_is_given_once(tmp_path):
     path = written(tmp_path / "a.csv", "submit,runtime,begun,ended,size\n0,77,5,15,1\n")
-    for given in ({"start": "begun", "finish": "ended"}, {"start": "begun"}, {"finish": "ended"}):
+    for given in ({"start": "begun", "finish": "ended"}, {"finish": "ended"}):
         said = "the run time is the column 'runtime' or finish - start: give runtime=, or start= and finish="
         refused(OptionError, said, fs.read_jobs, path, runtime="runtime", **given)
-    refused(OptionError, "start='begun' needs finish=, the column of the other", fs.read_jobs, path, start="begun")
     refused(OptionError, "finish='ended' needs start=, the column of the other", fs.read_jobs, path, finish="ended")
     assert fs.read_jobs(path, start="begun", finish="ended").runtime.tolist() == [10]  # not the column of that name
+    beside = fs.read_jobs(path, start="begun")
+    assert (beside.runtime.tolist(), beside.recorded_wait.tolist()) == ([77], [5])
     assert fs.read_jobs(path).runtime.tolist() == [77]
 
 
