@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from faultsim.errors import InputError
 from faultsim.readers.named_columns import NamedColumns
-from faultsim.vocabulary import MISSING, duration, is_doubtful, moment, size
+from faultsim.vocabulary import MISSING, clock, duration, is_doubtful, moment, size
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -181,6 +181,8 @@ def durations(
 
         def read(text: str) -> float | None:
             pointed = text.replace(",", ".") if decimal == "," else text
+            if ":" in pointed:  # most often, where there is no number
+                return clock(pointed)
             return float(pointed) * unit if _FINITE.fullmatch(pointed) else duration(pointed)
 
         return spans(file, name, read, field=field, limit=limit)

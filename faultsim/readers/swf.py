@@ -121,19 +121,26 @@ def read_swf(
             raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
     lines = Lines(path)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
-    log = _Log(lines.name, dropped, columns)
+    log = _Log(lines.name, dropped, columns, size)
     for block in lines:
         log.add(block)
     table = log.table()
-    cleaned, counts = _clean(table, size, dropped.counts, columns)
-    if not len(cleaned["submit"]):
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
+    if not len(table["submit"]):
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.counts.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
+    further = [*columns]
+    if "preceding_job" in table and (table["preceding_job"] > 0).any():
+        further += _DEPENDENCE
+    missing = np.full(len(table["submit"]), -1)
     try:
         log = Workload(
-            **{key: cleaned.pop(key) for key in tuple(cleaned) if key not in FURTHER},
-            columns={key: cleaned[key].astype(np.int64 if key in _WHOLE else np.float64) for key in cleaned},
-            dropped=counts,
+            **{key: values for key, values in table.items() if key not in FURTHER},
+            columns={
+                key: table.get(key, missing).astype(np.int64 if key in _WHOLE else np.float64)
+                for key in FURTHER
+                if key in further
+            },
+            dropped=dropped.counts,
             name=stem(path, _SUFFIXES) if name is None else name,
             comments=log.comments,
         )
@@ -144,11 +151,12 @@ def read_swf(
 
 
 class _Log:
-    """The blocks of a log so far, as columns."""
+    """The jobs of the blocks of a log so far, as columns."""
 
-    def __init__(self, name: str, dropped: DroppedRecords, columns: Sequence[str]) -> None:
+    def __init__(self, name: str, dropped: DroppedRecords, columns: Sequence[str], size: str) -> None:
         self.comments: list[str] = []
         self.name, self.dropped = name, dropped
+        self._size = size
         self._tables: list[_Table] = []
         self._lines = 0
         self._records = 0
@@ -171,18 +179,25 @@ class _Log:
             self._lines += block.count(b"\n")
         if table is not None:
             self._records += len(table["id"])
-            self._tables.append(table)
+            # Block by block, for what a block takes stays in the caches of the processor.
+            self._tables.append(_jobs_of(table, self._size, self.dropped))
 
     def table(self) -> _Table:
-        """All of it, with -1 where a block does not have a field that others have."""
+        """All jobs, sorted by submit time, with -1 where a block does not have a field that others have."""
         unreadable = self.dropped.count_unreadable
         self.dropped.finish(self._records + unreadable, expected=f"lines of {_WIDTH} numbers and ';' comments")
         if not self._records:
             raise InputError(f"{self.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
-        return {
+        found = {key: None for part in self._tables for key in part}
+        table = {
             key: np.concatenate([part[key] if key in part else np.full(len(part["id"]), -1) for part in self._tables])
-            for key in self._wanted
+            for key in found
         }
+        submit = table["submit"]
+        if (submit[1:] < submit[:-1]).any():
+            order = np.argsort(submit, kind="stable")
+            table = {key: values.take(order) for key, values in table.items()}
+        return table
 
     def parse(self, block: bytes) -> _Table | None:
         """The fast path: every line a job line as it should be, or None."""
@@ -314,23 +329,11 @@ def _number(key: str, field: bytes) -> float | None:
     return -1.0 if math.isnan(value) or (key == "requested_time" and value > 0) else None
 
 
-def _clean(table: _Table, size: str, counts: Mapping[str, int], asked: Sequence[str]) -> tuple[_Table, dict[str, int]]:
-    """Choose the size, omit what cannot be simulated, sort by submit time."""
+def _jobs_of(table: _Table, size: str, dropped: DroppedRecords) -> _Table:
+    """The jobs of a block: with the size chosen, without what cannot be simulated, which is counted."""
     chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
     sizes = np.where(chosen >= 1, chosen, other)
     runtime, submit, estimate = table["runtime"], table["submit"], table["requested_time"]
-    reasons = {
-        "part of a job": np.isin(table["status"], _PARTS) if "status" in table else None,
-        **_below_zero(runtime, "run time"),
-        "size missing": sizes < 1,
-        **_below_zero(submit, "submit time"),
-    }
-    keep = np.ones(len(submit), dtype=bool)
-    dropped = dict(counts)
-    for reason, out in reasons.items():
-        if out is not None and (count := int(np.count_nonzero(out & keep))):
-            dropped[reason] = count
-            keep &= ~out
     columns = {
         "id": table["id"],
         "submit": submit,
@@ -338,19 +341,25 @@ def _clean(table: _Table, size: str, counts: Mapping[str, int], asked: Sequence[
         "estimate": np.where((estimate < 0) | (estimate >= _NO_LIMIT), -1, estimate),
         "size": sizes,
         "user": np.maximum(table["user"], -1),
+        **{key: table[key] for key in FURTHER if key in table},
     }
     if "wait" in table:
         columns["recorded_wait"] = np.maximum(table["wait"], -1)
-    columns |= {key: table[key] if key in table else np.full(len(submit), -1) for key in FURTHER if key in asked}
-    if "preceding_job" in table and (table["preceding_job"][keep] > 0).any():
-        columns |= {key: table[key] if key in table else np.full(len(submit), -1) for key in _DEPENDENCE}
-    order = np.flatnonzero(keep)
-    kept = submit[order]
-    if (kept[1:] < kept[:-1]).any():
-        order = order[np.argsort(kept, kind="stable")]
-    elif len(order) == len(submit):
-        return columns, dropped
-    return {key: values.take(order) for key, values in columns.items()}, dropped
+    reasons = {
+        "part of a job": np.isin(table["status"], _PARTS) if "status" in table else None,
+        **_below_zero(runtime, "run time"),
+        "size missing": sizes < 1,
+        **_below_zero(submit, "submit time"),
+    }
+    keep = np.ones(len(submit), dtype=bool)
+    for reason, out in reasons.items():
+        if out is not None and (count := int(np.count_nonzero(out & keep))):
+            dropped.left_out(reason, count)
+            keep &= ~out
+    if keep.all():
+        return columns
+    rows = np.flatnonzero(keep)
+    return {key: values.take(rows) for key, values in columns.items()}
 
 
 def _below_zero(times: NDArray[Any], what: str) -> dict[str, NDArray[np.bool_] | None]:

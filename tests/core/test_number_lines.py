@@ -84,8 +84,10 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(text) + draw(st.sampled_from([b"", b"\n"]))
 
 
-def assert_as_plain(block: bytes, wanted: tuple[int, ...], width: int) -> None:
-    columns, slow = parse_block(block, wanted, width), plain.parse_block(block, wanted, width)
+def assert_as_plain(
+    block: bytes, wanted: tuple[int, ...], width: int, usual: dict[int, tuple[int, ...]] | None = None
+) -> None:
+    columns, slow = parse_block(block, wanted, width, usual), plain.parse_block(block, wanted, width, usual)
     if columns is None or slow is None:
         assert columns is slow
         return
@@ -97,6 +99,19 @@ def assert_as_plain(block: bytes, wanted: tuple[int, ...], width: int) -> None:
 @given(mutated())
 def test_same_bytes_as_the_plain_one(block: bytes) -> None:
     assert_as_plain(block, WANTED, 18)
+
+
+@given(
+    mutated(), st.dictionaries(st.sampled_from([2, 10, 16, 17]), st.lists(st.integers(-1, 9), max_size=4).map(tuple))
+)
+def test_usual_values_are_those_of_the_plain_one(block: bytes, usual: dict[int, tuple[int, ...]]) -> None:
+    assert_as_plain(block, WANTED, 18, usual)
+
+
+@pytest.mark.parametrize("usual", [{0: [1]}, {18: [1]}, {-1: [1]}, {2: [10]}, {2: [-2]}])
+def test_usual_values_that_cannot_be_meant(usual: dict[int, list[int]]) -> None:
+    with pytest.raises(ValueError, match="usual"):
+        parse_block(LINES[0] + b"\n", WANTED, 18, usual)
 
 
 @given(st.text("0123456789-.eE+ \t\r\nx;", max_size=60))
