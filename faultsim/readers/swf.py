@@ -35,6 +35,7 @@ FURTHER = ("group", "executable", "queue", "partition", "status", "preceding_job
            "cpu_time", "memory", "requested_memory", "think_time")  # fmt: skip
 _SIZES = ("requested", "allocated")
 _WHOLE = frozenset(("id", *_SIZES, "user", *FURTHER[:6]))
+_FURTHER_WHOLE = frozenset(FURTHER[:6])
 _DEPENDENCE = ("preceding_job", "think_time")
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
@@ -271,10 +272,14 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
         for key in wanted:
             field = fields[FIELDS.index(key)]
             value = _number(key, field)
-            if value is None or (key in _WHOLE and not value.is_integer()):
-                problem = (
-                    f"{shown(field)} is not a number" if value is None else f"{key} {value!r} is not a whole number"
-                )
+            problem = ""
+            if value is None:
+                problem = f"{shown(field)} is not a number"
+            elif key in _WHOLE and not value.is_integer():
+                problem = f"{key} {value!r} is not a whole number"
+            elif key in _FURTHER_WHOLE and not _fits(value):
+                problem = f"{key} {value!r} does not fit into int64"
+            if value is None or problem:
                 log.dropped.unreadable(key, f"line {number}", problem, text)
                 break
             row.append(value)
@@ -304,7 +309,13 @@ def _columns(block: bytes, wanted: tuple[str, ...], usual: Mapping[str, tuple[in
     table = dict(zip(wanted, columns, strict=True))
     numbers = [table[key] for key in wanted if key in _WHOLE and table[key].dtype.kind == "f"]
     whole = all((column == np.floor(column)).all() for column in numbers)
-    return table if whole else None
+    fit = all(map(_fits, (table[key] for key in wanted if key in _FURTHER_WHOLE)))
+    return table if whole and fit else None
+
+
+def _fits(values: Any) -> bool:
+    """Whether whole numbers fit into int64; 2**63 is the first that does not."""
+    return bool((np.abs(np.asarray(values, dtype=np.float64)) < 2.0**63).all())
 
 
 def _fields(text: bytes) -> list[bytes]:

@@ -217,6 +217,11 @@ def test_preceding_jobs_are_columns_and_a_caveat(tmp_path: Path) -> None:
     assert read(tmp_path, row(1), row(2, before=-1, think=0)).further == ()
 
 
+def test_a_further_field_that_is_no_int64(tmp_path: Path) -> None:
+    assert read(tmp_path, row(1, before=10**30), row(2, before=1)).dropped == {"unreadable preceding_job": 1}
+    assert read(tmp_path, row(1, status=2**63), row(2)).dropped == {"unreadable status": 1}
+
+
 def test_result_keeps_waits_and_header(tmp_path: Path) -> None:
     log = read(tmp_path, "; MaxNodes: 2", "; MaxProcs: 80", row(1, wait=3))
     result = fs.simulate(log, fs.Cluster(80), failures=fs.FailureTrace([5], [0], span=100))
