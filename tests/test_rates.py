@@ -123,7 +123,6 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("LognormalTimes", "mean"): "where it is used",
     ("LognormalTimes", "sd"): "where it is used",
     ("Requeue", "restart_cost"): _ALONE,
-    ("read_failures", "downtime"): "the name of a column",
     ("Run", "start_delay"): _ALONE,
     ("SharedOutputs", "cost"): "of a copy of a file",
     ("Simulation.fail", "downtime"): _COLUMN,

@@ -33,14 +33,6 @@ def plot_against_recorded(
         Weeks of submit times (longer periods of a log of more than 60 weeks), or classes of sizes.
     title : str
         Above the axes.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default on a new figure.
-    theme : {"light", "dark"}, optional
-        By default that of `use_theme`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

@@ -122,10 +122,10 @@ def read_swf(
             raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
     lines = Lines(path)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
-    log = _Log(lines.name, dropped, columns, size)
+    read = _Log(lines.name, dropped, columns, size)
     for block in lines:
-        log.add(block)
-    table = log.table()
+        read.add(block)
+    table = read.table()
     if not len(table["submit"]):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.counts.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
@@ -143,7 +143,7 @@ def read_swf(
             },
             dropped=dropped.counts,
             name=stem(path, _SUFFIXES) if name is None else name,
-            comments=log.comments,
+            comments=read.comments,
         )
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from error

@@ -26,8 +26,8 @@ from faultsim._core.queue cimport (
     TOGETHER, close_gap, keep_range, next_fitting, nobody_waits, open_scan, queued_before, set_scan, sort_queue,
 )
 from faultsim._core.scheduling.counted_plan cimport (
-    CAME, GAVE, PASSED, add_gain, earliest_hole, gain_t, happened, happening_t, joined_hole, no_gain, not_refused, plan_give,
-    plan_reserve, plan_reset, plan_t,
+    CAME, GAVE, PASSED, add_gain, earliest_hole, gain_t, happened, happening_t, joined_hole, no_gain, not_refused,
+    plan_give, plan_reserve, plan_reset, plan_t,
 )
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
