@@ -180,8 +180,8 @@ def records_log(
         values = [job.further.get(key, "") for job in jobs]
         if columns is not None or any(value not in ("", 0) and value == value for value in values):
             further[key] = _column(where, key, values, content)
-    user, names = user_numbers([job.user for job in jobs])
-    if names is not None and columns is None:
+    user, named = user_numbers([job.user for job in jobs])
+    if named and columns is None:
         further["user_name"] = _column(where, "user_name", [job.user for job in jobs], content)
     numbers = {
         key: np.array([getattr(job, key) for job in jobs], dtype=np.float64)
@@ -254,18 +254,18 @@ def runs_joined(
     return found
 
 
-def user_numbers(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.str_] | None]:
-    """Numbers of users in the order of the file, -1 where missing, and their names; numbers themselves have no names.
+def user_numbers(texts: Sequence[str]) -> tuple[NDArray[np.int64], bool]:
+    """Numbers of users in the order of the file, -1 where missing; and whether the texts are names, not numbers.
 
     Examples
     --------
     >>> user_numbers(["ann", "", "bob", "ann"])
-    (array([ 0, -1,  1,  0]), array(['ann', '', 'bob', 'ann'], dtype='<U3'))
+    (array([ 0, -1,  1,  0]), True)
     >>> user_numbers(["1000", "", "12"])
-    (array([1000,   -1,   12]), None)
+    (array([1000,   -1,   12]), False)
     """
     if all(not text or (text.isascii() and text.isdigit() and len(text) < 18) for text in texts):
-        return np.array([int(text) if text else -1 for text in texts], dtype=np.int64), None
+        return np.array([int(text) if text else -1 for text in texts], dtype=np.int64), False
     known: dict[str, int] = {}
     found = [known.setdefault(text, len(known)) if text else -1 for text in texts]
-    return np.array(found, dtype=np.int64), np.array(texts, dtype=np.str_)
+    return np.array(found, dtype=np.int64), True

@@ -189,12 +189,12 @@ def read_sacct(
         **{key: getattr(records, key)[last] for key in ("submit", "runtime", "estimate", "size")},
     }
     made["recorded_wait"] = missing(np.round(records.start[last] - records.submit[last], 6))
-    made["user"], names = user_numbers([records.users[row] for row in last])
+    made["user"], named = user_numbers([records.users[row] for row in last])
     further = _further(records, columns, size, last)
     if "user" in fields.table.columns and columns is None:
-        named = fields.table.text("user", last)
-        if names is not None or "uid" in fields.table.columns:
-            further["user_name"] = np.array(named, dtype=np.str_)
+        texts = fields.table.text("user", last)
+        if named or "uid" in fields.table.columns:
+            further["user_name"] = np.array(texts, dtype=np.str_)
     resized = sum(job.resized is not None for job in jobs)
     notes = [f"jobs that are later parts of jobs resized while they ran: {resized}"] if resized else []
     return accounting_log(

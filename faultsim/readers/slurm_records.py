@@ -122,7 +122,7 @@ class SlurmRecords:
         ended = ~np.isnan(self.end) if self.fields.has("end") else every
         if not self.fields.has("state"):
             return ~begun, begun & ~ended
-        states = np.array(self.states, dtype=np.str_)
+        states = np.array([state[:16] for state in self.states])  # an array is as wide as its longest text
         # Older releases give a job that was cancelled in the queue a start, equal to its end.
         idle = ~(self.runtime > 0)
         never = ~begun | np.isin(states, ("PENDING", "REVOKED")) | ((states == "CANCELLED") & idle)

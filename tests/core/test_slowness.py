@@ -292,9 +292,7 @@ def test_speeds_that_are_none():
 def test_runs_that_are_refused():
     log, cluster, pod = fs.Workload(submit=[0], runtime=[9], size=[2]), fs.Cluster(4), fs.Pod((1, 1, 2), (2, 2, 2), 4)
     slow = network(cluster, (1, 5))
-    refused(
-        InputError, "'network' slows jobs on 4 nodes, and cluster:5 has 5", fs.Run, log, fs.Cluster(5), failures=slow
-    )
+    refused(InputError, "trace is of 4 nodes, and the machine has 5", fs.Run, log, fs.Cluster(5), failures=slow)
     by_axis = network(cluster, (1, 5), effect=fs.Slowdown(0.5, axis="x"))
     refused(OptionError, "is about slices, and cluster:4 has none", fs.Run, log, cluster, failures=by_axis)
     wired = fs.Pod((1, 1, 2), (2, 2, 2), 4, "static")

@@ -127,7 +127,7 @@ def faces_agree(workflows, resources, **options):
 def failing(nodes, span, gap, downtime, seed=1):
     """About one failure each `gap` seconds, more of them on some nodes than on others."""
     return fs.synthetic.weibull_failures(
-        nodes, span, 0.7, gap, window=4, zipf=0.5, downtime=downtime, permute=True, rng=seed
+        nodes, span, 0.7, gap, window=4, zipf=0.5, downtime=downtime, permute=True, any_rate=True, rng=seed
     )
 
 

@@ -26,7 +26,6 @@ STANDS_FOR = {
     "table": {"load_sweep"},
     "resume": {"Sweep.run", "Sweep.fill"},
     "policy": {"parse_policy"},
-    "anything": {"read"},
     "key": {"Key"},
 }
 

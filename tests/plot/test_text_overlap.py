@@ -70,6 +70,14 @@ def pod_run(size):
     return fs.simulate(random_log(60, 8), pod, failures=failures, record=True)
 
 
+@cache
+def recorded_run(size):
+    log = random_log(60, 16)
+    waits = log.submit % 50 * (1.0 if size == "small" else 1e5)
+    columns = {name: getattr(log, name) for name in ("submit", "runtime", "size")}
+    return fs.simulate(fs.Workload(**columns, recorded_wait=waits), fs.Cluster(16))
+
+
 def both(size):
     easy, fcfs, _ = runs(size)
     return {"EASY": easy, "FCFS": fcfs} if size == "small" else {LONG: easy, f"{LONG} 2": fcfs, "FCFS": fcfs}
@@ -122,6 +130,8 @@ FIGURES = {
     "curves": (4.0, lambda size, ax: plot.plot_curves(
         curves(size), x="system utilization (%)", y="mean bounded slowdown", log=size == "large", ax=ax)),
     "promises": (5.0, lambda size, ax: plot.plot_promises(plans(size), ax=ax)),
+    "recorded": (4.0, lambda size, ax: plot.plot_against_recorded(
+        recorded_run(size), by="time" if size == "large" else "size", ax=ax)),
     "workflow": (4.5, lambda size, ax: plot.plot_workflow(workflows(size), ax=ax)),
 }  # fmt: skip
 

@@ -87,7 +87,7 @@ def test_other_entries_beyond_the_clock():
 def test_files_beyond_the_clock_name_file_and_row(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("submit,runtime,size\n0,1,1\n1700000000000,1,1\n")
-    refused(InputError, r"jobs\.csv: submit, row 1: .* is it in milliseconds\?", fs.read_jobs, path)
+    refused(InputError, r"jobs\.csv: column 'submit': 1.7e\+12 s .* are they in ms\?", fs.read_jobs, path)
     path = tmp_path / "jobs.swf"
     path.write_text("1 0 -1 9200000000000000 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n")
     refused(InputError, r"jobs\.swf: runtime, row 0: .* is beyond 8589934592 s", fs.read_swf, path)

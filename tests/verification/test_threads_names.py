@@ -148,6 +148,7 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
     found |= {row.cls.__name__: of_policy(row) for row in fs.POLICIES}
     found |= of_files(folder)
     return found | {
+        "MODEL_REVISION": lambda: fs.MODEL_REVISION,
         "METRICS": lambda: [row.formula for row in fs.METRICS.values()],
         "POLICIES": lambda: [row.summary for row in fs.POLICIES],
         "READERS": lambda: [row.options for row in fs.READERS],
