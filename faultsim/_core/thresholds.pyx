@@ -14,7 +14,7 @@ RANGES = {
     "horizon_growth": (2, 4, 64),
     "horizon_every": (1, 8, 2**20),
     # Of 2 to 16, 2 are the fastest on all logs: a search is short, and so must be what may spare it.
-    "refusals": (1, 2, 16),
+    "refusals": (1, 2, 64),
     "block_steps": (8, 64, 64),  # a quarter of a block is at least two steps, so that blocks are joined
     "unsorted_starts": (1, 8, INT32_MAX),
     "near_scores": (1, 16, INT32_MAX),

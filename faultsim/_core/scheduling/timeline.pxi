@@ -1,0 +1,161 @@
+# Timeline: free capacity as a step function of time.  Included after the functions of a capacity (capacity.pxd).
+#
+# Contract
+# - Step i holds from at[i] until at[i + 1], the last step for ever; `at` ascends.  Step 0 holds in the past, too.  A step
+#   that has the same value as the one before it is removed.
+# - Values: resize_values makes room for them, move_values moves those of some steps, copy_value gives step `to` that of
+#   step `source`, drop_value frees what a step stored.
+# - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in, or one that begins at
+#   `stop` or later, or n;
+#   open_window begins with one step, meet_step adds another one, and both return False if the ask does not fit any more,
+#   as far as that is found quickly.  window_fits decides.
+#
+# With n steps, taking or giving moves O(n) bytes and changes the values of the steps between its ends.
+
+
+cdef int open_timeline(void *owner, timeline_t *f, int32_t room) except -1:
+    f.room = room
+    own_block(owner, &f.at, room, sizeof(double))
+    return open_values(owner, f)
+
+
+cdef inline int32_t index_at(const timeline_t *f, double t) noexcept nogil:
+    """Index of the step that holds at time t."""
+    cdef int32_t low = 0, high = f.n, mid, k, before = 0
+    while high - low > 16:
+        mid = (low + high) >> 1
+        if f.at[mid] <= t:
+            low = mid
+        else:
+            high = mid
+    if low + 16 > f.n:
+        for k in range(low + 1, f.n):
+            before += f.at[k] <= t
+        return low + before
+    for k in range(1, 16):               # the compiler makes vectors of this
+        before += f.at[low + k] <= t
+    return low + before
+
+
+cdef int append_step(void *owner, timeline_t *f, double at) noexcept nogil:
+    """A step behind all others, with no value yet."""
+    cdef int32_t room = 2 * f.room
+    if f.n == f.room:
+        if resize_block(owner, &f.at, <size_t>room * sizeof(double)) < 0 or resize_values(owner, f, room) < 0:
+            return NO_MEMORY
+        f.room = room
+    f.at[f.n] = at
+    f.n += 1
+    return OK
+
+
+cdef inline void move_steps(timeline_t *f, int32_t to, int32_t i, int32_t count) noexcept nogil:
+    memmove(&f.at[to], &f.at[i], <size_t>count * sizeof(double))
+    move_values(f, to, i, count)
+
+
+cdef int32_t cut(void *owner, timeline_t *f, double t) noexcept nogil:
+    """Index of the step that begins at time t, which is made if need be (the first one holds before, too); -1: no
+    memory.
+    """
+    cdef int32_t i = index_at(f, t)
+    if t <= f.at[i]:
+        return i
+    i += 1
+    if append_step(owner, f, t) < 0:
+        return -1
+    move_steps(f, i + 1, i, f.n - 1 - i)
+    f.at[i] = t
+    return i if copy_value(owner, f, i, i - 1) == OK else -1
+
+
+cdef inline void remove_steps(timeline_t *f, int32_t first, int32_t count) noexcept nogil:
+    cdef int32_t i
+    for i in range(first, first + count):
+        drop_value(f, i)
+    f.n -= count
+    move_steps(f, first, first + count, f.n - first)
+
+
+cdef inline void join_equal(timeline_t *f, int32_t i) noexcept nogil:
+    if 0 < i < f.n and same_value(f, i, i - 1):
+        remove_steps(f, i, 1)
+
+
+cdef int change_line(void *owner, timeline_t *f, double begin, double end, grant_t grant, bint takes) noexcept nogil:
+    cdef int32_t i, k, j
+    if not begin < end:
+        return OK
+    i = cut(owner, f, begin)
+    if i < 0:
+        return NO_MEMORY
+    k = f.n if end == INFINITY else cut(owner, f, end)
+    if k < 0:
+        return NO_MEMORY
+    for j in range(i, k):
+        if takes:
+            take_step(f, j, grant)
+        else:
+            give_step(f, j, grant)
+    join_equal(f, k)
+    join_equal(f, i)
+    return OK
+
+
+# The grant is taken in [begin, end), or given back; nothing where that is empty.  OK or NO_MEMORY.
+cdef inline int take(void *owner, timeline_t *f, double begin, double end, grant_t grant) noexcept nogil:
+    return change_line(owner, f, begin, end, grant, True)
+
+
+cdef inline int give(void *owner, timeline_t *f, double begin, double end, grant_t grant) noexcept nogil:
+    return change_line(owner, f, begin, end, grant, False)
+
+
+cdef inline void forget(timeline_t *f, double t) noexcept nogil:
+    """The first step is the one that holds at time t; earlier steps are removed."""
+    cdef int32_t i = index_at(f, t)
+    if i > 0:
+        remove_steps(f, 0, i)
+    f.at[0] = t
+
+
+cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, double start, double stop,
+                      double *longest) noexcept nogil:
+    """Index of the first step from whose begin on a job fits for all of its expected duration; -1: there is none.
+
+    Only begins from `start` on (the step that holds then included) and before `stop` are searched.  Every begin that
+    was passed over is blocked within `longest` seconds, which is raised.
+    """
+    cdef int32_t i = index_at(f, start), k = i
+    cdef double t, end
+    # Invariant: no begin before step i has room.
+    while True:
+        i = next_open(w, f, i, stop)
+        f.looked += i - k
+        if i == f.n:
+            return -1
+        t = max(f.at[i], s.now)
+        if not t < stop:
+            return -1
+        open_window(w, f, i)
+        end = end_if_started_at(s, job, t)
+        k = i + 1
+        while k < f.n and f.at[k] < end and meet_step(w, f, k):
+            k += 1
+        f.looked += k - i
+        if k == f.n or not f.at[k] < end:
+            if window_fits(w):
+                return i
+            longest[0] = max(longest[0], rounded_up(t, end))
+            i += 1
+            k = i
+            continue
+        longest[0] = max(longest[0], rounded_up(t, f.at[k]))
+        # Begins from which the steps up to k are joined have no room either, down to where these steps alone fit.
+        i = k
+        if open_window(w, f, k):
+            while meet_step(w, f, i - 1):
+                i -= 1
+        else:
+            i += 1
+        k = i
