@@ -112,7 +112,8 @@ cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t 
     """Close the gap in front of the jobs at [begin, end), which stay; where the next one belongs."""
     if keep != begin and begin < end:
         memmove(&q.job[keep], &q.job[begin], <size_t>(end - begin) * sizeof(int32_t))
-        move_scan(q, keep, begin, end - begin)
+        if q.need != NULL:
+            move_scan(q, keep, begin, end - begin)
     return keep + (end - begin)
 
 

@@ -18,8 +18,7 @@ cdef struct thresholds_t:
     int32_t horizon_steps    # steps up to the first horizon
     int32_t horizon_growth   # factor from one horizon to the next; at least 2
     int32_t horizon_every    # reservations made between two attempts to set a horizon
-    int32_t refusals         # that are remembered; at most 16
-    int32_t block_steps      # steps in a block of a profile; at most 64
+    int32_t refusals         # that are remembered; at most 64
     # queues whose order changes with time
     int32_t unsorted_starts  # jobs that are found without sorting the queue, before it is sorted
     int32_t near_scores      # jobs with nearly the same score that are sorted by insertion
@@ -28,8 +27,7 @@ cdef struct thresholds_t:
     # placed machines
     int32_t single_releases  # releases looked at one by one, before a shadow time is found by bisection
     int32_t places_left      # places that jobs left, looked at one by one; at most 4
-    int32_t refused_needs    # of which conservative plans remember refusals; a power of two, at most 16
-    int32_t refused_stays    # of each of them; at most 8
+    int32_t placed_refusals  # that conservative plans remember; at most 64
     # clusters
     int32_t few_words        # 64 nodes each: clusters up to this size are searched word by word; at most 64
     int32_t single_nodes     # nodes of a word that are taken one by one

@@ -15,15 +15,13 @@ RANGES = {
     "horizon_every": (1, 8, 2**20),
     # Of 2 to 16, 2 are the fastest on all logs: a search is short, and so must be what may spare it.
     "refusals": (1, 2, 64),
-    "block_steps": (8, 64, 64),  # a quarter of a block is at least two steps, so that blocks are joined
     "unsorted_starts": (1, 8, INT32_MAX),
     "near_scores": (1, 16, INT32_MAX),
     "short_run": (1, 12, 64),
     "program_batch": (1, 256, 256),
     "single_releases": (1, 32, INT32_MAX),  # a bisection of more takes fewer searches
     "places_left": (1, 4, 4),
-    "refused_needs": (1, 16, 16),
-    "refused_stays": (1, 8, 8),
+    "placed_refusals": (1, 64, 64),
     "few_words": (0, 8, 64),  # on smaller clusters hardly a job has a whole word
     "single_nodes": (0, 8, 64),
     "noted_looks": (0, 8, 2**20),  # a look at a job takes about as long as eight notes
@@ -48,7 +46,7 @@ RANGES = {
     "summed_terms": (1, 8, INT32_MAX),  # to find the step takes as long as to add 8
 }
 #: Powers of two.
-POWERS = ("refused_needs", "memo_choices")
+POWERS = ("memo_choices",)
 DEFAULTS = {name: default for name, (_, default, _) in RANGES.items()}
 #: Every shortcut is taken as early as possible, and every memory overflows as early as possible.
 LEAST = {name: least for name, (least, _, _) in RANGES.items()}

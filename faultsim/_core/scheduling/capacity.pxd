@@ -21,11 +21,10 @@
 #
 # The include files use these names of a capacity:
 #
-# step_t             one step of a timeline: `at` (seconds), and the value from then on
-# timeline_t         the steps, and the store of their values
+# timeline_t         steps: `at` (seconds), and the value from then on
 # grant_t            what take_step and give_step receive
-# open_values, copy_value, drop_value, take_step, give_step, same_value
-#                    values in steps (timeline.pxi has their contracts)
+# describe_line, open_values, resize_values, move_values, copy_value, drop_value, take_step, give_step, note_edges,
+# is_needless        values in steps (timeline.pxi has their contracts)
 # window_t           the meet of several steps, for one ask
-# open_window, meet_step, window_fits
+# next_open, open_window, meet_step, meet_next, window_fits
 #                    (timeline.pxi, `earliest`)

@@ -3,7 +3,8 @@
 #
 # plan_t          the state; its fields used here are described below
 # base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone; OK or NO_MEMORY
-# open_sweep      what else a sweep begins with
+# open_sweep, close_sweep
+#                 what else a sweep begins and ends with
 # next_to_plan    the next position in the queue whose job is new, due, or may move up; queue_t.end: there is none
 # plan_job        moves a job to the earliest room for it, and starts it if that is now (not if plan_t.only_plans)
 # open_pass, close_pass
@@ -28,27 +29,17 @@ cdef enum:
     COLLAPSED = 2            # plan_job: the pass has to be made again (horizon.pxi)
 
 
-cdef inline void no_gain(gain_t *gain) noexcept nogil:
-    gain.begin, gain.end, gain.most, gain.longest = INFINITY, -INFINITY, 0, 0.0
+cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int32_t ask, double apart,
+                       double stop) noexcept nogil:
+    """The step from whose begin on there is room for a job, as `earliest`; refusals spare searches, and are kept.
 
-
-cdef inline void add_gain(gain_t *to, const gain_t *more) noexcept nogil:
-    to.begin, to.end = min(to.begin, more.begin), max(to.end, more.end)
-    to.most, to.longest = max(to.most, more.most), max(to.longest, more.longest)
-
-
-cdef inline double stay_of(const sim_t *s, int32_t job) noexcept nogil:
-    """Expected seconds from the decision to start a job to its end."""
-    return s.start_delay + (s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0) + s.remaining[job]
-
-
-cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int32_t ask, double stop) noexcept nogil:
-    """The step from whose begin on there is room for a job, as `earliest`; refusals spare searches, and are kept."""
+    A refusal is beside all reservations.  From `apart` on, room may be only with what the job has reserved.
+    """
     cdef refusal_t known
     cdef int32_t i = -1
     refusal_of(&p.refused, ask, s.remaining[job], &known)
-    if known.until < stop:
-        i = earliest(&p.line, w, s, job, known.until, stop, &known.least)
+    if min(known.until, apart) < stop:
+        i = earliest(&p.line, w, s, job, min(known.until, apart), stop, &known.least)
         refuse(&p.refused, ask, known.least, stop if i < 0 else p.line.at[i])
     return i
 
@@ -78,6 +69,7 @@ cdef int sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
             break
         at += 1
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
+    close_sweep(p)
     if some_due and code >= 0:
         p.soonest = INFINITY
         for i in range(q.head, q.end):
@@ -156,10 +148,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
                     code = sweep(p, s, False)
         if code == OK:
             code = close_pass(p, s, upset)
-        if code == OK:
-            code = rearrange(s, &again)
-        if code == OK and again:
-            code = replan(p, s, False)
+    if code == OK:
+        code = rearrange(s, &again)
+    if code == OK and again:
+        code = replan(p, s, False)
     nobody_waits(&s.queue)
     p.last_pass = s.now
     return code
@@ -213,6 +205,7 @@ cdef plan_t *open_plan(sim_t *s, int32_t steps, int32_t refusals) except NULL:
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
+    describe_line(&p.line, s)
     open_timeline(p, &p.line, min(steps, thresholds.first_room))
     p.refused.most = refusals
     own_block(p, &p.begin, s.n, sizeof(double))

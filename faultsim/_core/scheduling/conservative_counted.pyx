@@ -1,6 +1,6 @@
 """Conservative backfilling on counts (model.md#conservative): any free nodes serve."""
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memmove
 
@@ -12,6 +12,7 @@ from faultsim._core.queue cimport (
     TOGETHER, close_gap, keep_range, least_of, next_fitting, nobody_waits, open_scan, queued_before, set_scan,
     sort_queue,
 )
+from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -22,11 +23,6 @@ from faultsim._core.thresholds cimport thresholds, thresholds_t
 include "counts.pxi"
 include "refusals.pxi"
 include "timeline.pxi"
-
-cdef struct gain_t:          # the span of what was given back; begin >= end: nothing was
-    double begin, end
-    int32_t most             # the largest number of free nodes in it
-    double longest           # with a horizon: no stretch of free nodes that meets it is longer
 
 cdef enum logged_kind:
     LOGGED_ENTRY             # a job entered the queue
@@ -186,6 +182,10 @@ cdef inline void open_sweep(plan_t *p, const sim_t *s, bint replans) noexcept no
         p.scan = s.queue.end
 
 
+cdef inline void close_sweep(plan_t *p) noexcept nogil:
+    pass
+
+
 cdef uint32_t not_refused(const plan_t *p, const queue_t *q, int32_t at, int32_t n) noexcept nogil:
     """Bit k: no refusal up to the horizon covers the job at position at + k, for `n` <= TOGETHER jobs."""
     cdef int32_t refused[TOGETHER]
@@ -274,7 +274,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
             stop = -INFINITY
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
-        i = find_room(p, &w, s, job, need, stop)
+        i = find_room(p, &w, s, job, need, INFINITY, stop)
     if i < 0 and p.gains.begin < begin <= p.gains.end and s.now < stop:
         i = joined_room(p, begin, need)
     if i >= 0:

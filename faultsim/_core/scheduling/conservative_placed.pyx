@@ -1,230 +1,347 @@
-"""Conservative backfilling where a job needs a place: each queued job has one reserved for a stretch of time
-(model.md#conservative).
-
-What the running jobs and all reservations take is a step function of masks (steps.pxd), so that what is taken over a
-stretch of time is an OR a step.  A hole at `now` is in nodes that are really free; releases that are expected "now"
-count only for reservations that wait.
-
-A pass leaves those alone that cannot gain: a job finds a better hole than its own only where nodes were given back
-since no job could move (`freed`), and its own place is chosen again only where something changed.  So a pass looks once
-at each waiting job, and searches (placed_plan.pxd) for those that something happened to: after an arrival for the new
-job, after an early end for whom it serves, after a disturbance for all.  There are at most two steps a reservation.
-"""
+"""Conservative backfilling on masks (model.md#conservative): a job needs a place."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcmp, memcpy, memmove, memset
 
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.avoidance cimport choose_growing
+from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport nobody_waits, sort_queue
+from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, sort_queue
+from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
-from faultsim._core.scheduling.placed_plan cimport (
-    build, empty, find_hole, give, is_touched, meet, plan_t, stretch_t, take, widen,
-)
-from faultsim._core.scheduling.refusals cimport refusals_open
-from faultsim._core.scheduling.steps cimport steps_forget, steps_open
-from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, sim_t
+from faultsim._core.state cimport ask_of, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport permit_t, place_t, same_place
+from faultsim._core.tables.machine cimport (
+    machine_t, outline_grows, outline_join, outline_lift, outline_t, permit_t, place_t, same_place,
+)
 from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.thresholds cimport thresholds
+
+include "masks.pxi"
+include "refusals.pxi"
+include "timeline.pxi"
+
+cdef struct plan_t:
+    timeline_t line
+    refusals_t refused
+    double *begin
+    double *end
+    gain_t gain, gains
+    double soonest
+    bint rebuild
+    bint only_plans
+    double last_pass
+    change_t *changes        # scratch of `spare`
+    int32_t max_growth
+    int32_t *nodes           # of the reservation of a job
+    place_t *place
+    int64_t *seen            # timeline_t.changes when its place was chosen last, or found to be the same
+    bint sure                # the placement rule gives the same answer to the same question
+    int64_t trusted          # choices up to this number of changes are made again
+    int32_t head             # the first job in the queue that still waited after the last sweep
+    int32_t new_head         # the same of this sweep, so far; -1: none
+    int32_t epoch            # of the promises that were made in the last sweep
+    bint again               # all promises are made again in this sweep
+    window_t window
+    # scratch: masks
+    uint64_t *others         # of the window
+    uint64_t *alone          # of a grant
+    uint64_t *own            # the place that the job in question has reserved
+    uint64_t *instant
+
+include "conservative.pxi"
 
 
-cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job, bint head) noexcept nogil:
-    """Whether it is plain that a job keeps its reservation as it is."""
-    return (s.now < p.begin[job] and p.begin[job] < INFINITY and (not head or p.head == job)
-            and not (p.freed.end > s.now and meet(&p.freed, s.now, p.end[job])) and not is_touched(p, job))
+# ---------------------------------------------------------------------------------------------- the plan
 
-
-cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint head, stretch_t *vacated) noexcept nogil:
-    """Put a job into its earliest hole: OK, or a status code.  It may start."""
-    cdef double begin = INFINITY, old = p.begin[job], end = p.end[job]
-    cdef bint starts = False, moves
+cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef machine_t *m = &s.machine
+    cdef timeline_t *f = &p.line
     cdef place_t place
-    cdef int size = find_hole(p, s, job, head, &begin, &place, &starts), code
+    cdef int32_t i, k, n = s.releases.n, first = 0
+    f.n = f.n_masks = 0
+    f.spare = -1
+    f.changes += 1
+    if append_step(p, f, s.now) < 0:
+        return NO_MEMORY
+    f.taken[0] = new_mask(p, f)
+    memset(mask_at(f, 0), 0, <size_t>f.words * sizeof(uint64_t))
+    if s.trace.n_down > 0 and not s.trace.repairs_known:
+        for i in range(s.nodes):
+            if s.trace.down[i]:
+                m.mark(m.state, mask_at(f, 0), i)
+    # What is overdue is not taken: it counts as free for reservations (model.md#holes).
+    while first < n and items[first].end <= s.now:
+        first += 1
+    for i in range(first, n):
+        if items[i].job < 0:
+            m.mark(m.state, mask_at(f, 0), -1 - items[i].job)
+        else:
+            place = m.place_of(m.state, items[i].job)
+            m.put(m.state, mask_at(f, 0), &place)
+    i, k = 0, first
+    # Invariant: the releases before items[k] are free in step i.
+    while True:
+        f.left[i] = m.nodes - mask_count(mask_at(f, i), f.words)
+        f.stamp[i] = f.changes
+        if f.by_parts:
+            memset(outline_at(f, i), 0, sizeof(outline_t))
+            m.trace(m.state, mask_at(f, i), 0, f.words, outline_at(f, i))
+        if k == n or items[k].end == INFINITY:
+            break
+        first = k
+        while k < n and items[k].end == items[first].end:
+            k += 1
+        if append_step(p, f, items[first].end) < 0 or copy_value(p, f, i + 1, i) < 0:
+            return NO_MEMORY
+        i += 1
+        f.edges[i] = k - first
+        m.release(m.state, items + first, k - first, mask_at(f, i))
+    return OK
+
+
+cdef inline int take_place(plan_t *p, sim_t *s, double begin, double end, const place_t *place) noexcept nogil:
+    cdef granted_t grant
+    if not begin < end or end <= s.now:
+        return OK
+    grant = granted(&p.line, &s.machine, place, p.alone)
+    p.line.changes += 1
+    return take(p, &p.line, begin, end, &grant)
+
+
+cdef int give_place(plan_t *p, sim_t *s, double begin, double end, const place_t *place) noexcept nogil:
+    """A place is free again in [begin, end), and jobs may move there."""
+    cdef granted_t grant
+    cdef gain_t gain
+    if not begin < end or end <= s.now:
+        return OK
+    grant = granted(&p.line, &s.machine, place, p.alone)
+    p.line.changes += 1
+    if give(p, &p.line, begin, end, &grant) < 0:
+        return NO_MEMORY
+    refuse_from(&p.refused, begin)
+    no_gain(&gain)
+    gain.begin, gain.end = begin, end
+    add_gain(&p.gain, &gain)
+    add_gain(&p.gains, &gain)
+    return OK
+
+
+# ---------------------------------------------------------------------------------------------- a sweep
+
+cdef inline void open_sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
+    p.again = p.epoch != s.epoch
+    p.epoch = s.epoch
+    p.sure = s.placement.stable and not (s.live and s.predictions.n > 0)
+    p.new_head = -1
+    s.work.looked += s.queue.end - s.queue.head
+
+
+cdef inline void close_sweep(plan_t *p) noexcept nogil:
+    p.head = p.new_head
+    if not p.sure:
+        p.trusted = p.line.changes
+
+
+cdef bint is_touched(const plan_t *p, int32_t job) noexcept nogil:
+    """Whether something has changed where a job has its reservation, since its place was chosen last."""
+    cdef const timeline_t *f = &p.line
+    cdef double begin = p.begin[job], end = p.end[job]
+    cdef int32_t i
+    if not p.sure or p.seen[job] <= p.trusted:
+        return True
+    if p.seen[job] == f.changes:
+        return False
+    i = index_at(f, begin)
+    while f.stamp[i] <= p.seen[job]:
+        i += 1
+        if i == f.n or f.at[i] >= end:
+            return False
+    return True
+
+
+cdef inline bint gains_meet(const plan_t *p, double begin, double end) noexcept nogil:
+    """Whether capacity was given back in [begin, end), or at `begin` if that is empty."""
+    return begin < p.gains.end and (p.gains.begin < end or p.gains.begin <= begin)
+
+
+cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef int32_t job
+    while at < q.end:
+        job = q.job[at]
+        # Its reservation stays as it is if that is not due, if nothing was given back before its end, and if nothing has
+        # changed where it is.  As the first of the queue, a job may have larger places than before.
+        if not (s.now < p.begin[job] < INFINITY and (p.new_head >= 0 or p.head == job)
+                and not (p.gains.end > s.now and gains_meet(p, s.now, p.end[job])) and not is_touched(p, job)):
+            return at
+        if p.again and not p.only_plans:
+            promise_start(s, job, p.begin[job])
+        if p.new_head < 0:
+            p.new_head = job
+        at += 1
+    return at
+
+
+cdef int choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint starts, place_t *place) noexcept nogil:
+    """The size of the place that the rule gives a job from t on, clear of the window; 0: there is none; < 0: a code."""
+    cdef window_t *w = &p.window
+    cdef permit_t permit
+    cdef uint64_t *joined = w.mask
+    cdef bint by_parts = w.by_parts
+    memset(&permit, 0, sizeof(permit))
+    w.mask, w.by_parts = p.instant, False
+    clear_window(w, &p.line)
+    join_step(w, &p.line, index_at(&p.line, t))
+    w.mask, w.by_parts = joined, by_parts
+    if starts:
+        mask_join(p.instant, s.machine.occ, p.line.words)
+        mask_join(w.mask, s.machine.occ, p.line.words)
+    permit.forbidden = w.mask
+    return choose_growing(s, job, t, p.instant, w.limit, &permit, starts, place)
+
+
+cdef inline double stay_of(const sim_t *s, int32_t job) noexcept nogil:
+    """Expected seconds from the decision to start a job to its end."""
+    return s.start_delay + (s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0) + s.remaining[job]
+
+
+cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, place_t *place,
+                    bint *starts) noexcept nogil:
+    """The earliest time with a place that is free for the whole stay, and the smallest size; the size, or a code.
+
+    The job may start there if `starts`.  0: it keeps its reservation, or there is no place.
+    """
+    cdef window_t *w = &p.window
+    cdef timeline_t *f = &p.line
+    cdef double old = p.begin[job], stop = old
+    cdef double longest = 0.0, apart
+    cdef bint new_head = head and p.head != job
+    cdef int32_t i = -1
+    cdef int size
+    w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], s.nodes if head else s.need[job] + p.max_growth
+    w.own_begin, w.own_end, w.own = old, p.end[job], p.own
+    w.mask = p.others
+    w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
+    w.any_full = False
+    memset(&w.own_parts, 0, sizeof(outline_t))
+    if old != INFINITY:
+        granted(f, &s.machine, &p.place[job], p.own)
+        if w.by_parts:
+            s.machine.trace(s.machine.state, p.own, 0, f.words, &w.own_parts)
+        if not new_head:
+            stop = min(stop, p.gains.end)        # elsewhere nothing was given back
+    if old == s.now:
+        join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
+        i = 0
+    elif s.now < stop:
+        if head:
+            i = earliest(f, w, s, job, -INFINITY, stop, &longest)
+        else:
+            apart = surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY
+            i = find_room(p, w, s, job, w.ask, apart, stop)
+        if i >= 0:
+            fill_window(w, f)
+    if i >= 0:
+        begin[0] = max(f.at[i], s.now)
+        if begin[0] == s.now:
+            starts[0] = True
+            size = choose_at(p, s, job, s.now, True, place)
+            if size != 0:
+                return size
+            # Room at now that counts on nodes whose release is overdue is not room to start in.
+            join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
+        starts[0] = False
+        return choose_at(p, s, job, begin[0], False, place)
+    starts[0] = False
+    begin[0] = old
+    if old == INFINITY or not (new_head or is_touched(p, job)):
+        return 0
+    join_steps(w, f, old, end_if_started_at(s, job, old))
+    if p.sure and old < p.end[job] and s.nodes - mask_count(w.mask, f.words) == p.nodes[job]:
+        return 0                 # nothing is free but its own place
+    return choose_at(p, s, job, old, False, place)
+
+
+cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
+    cdef bint head = not behind, starts = False, moves
+    cdef double begin = INFINITY, old = p.begin[job], end = p.end[job]
+    cdef place_t place
+    cdef int code, size = find_place(p, s, job, head, &begin, &place, &starts)
     if size < 0:
         return size
     if size == 0:
         # It keeps its reservation.  Nothing as good is found only where a reservation without length stood beside
         # another one, or after a change of the queue order.
         begin = old
-        if begin == INFINITY:
-            return OK
         place = p.place[job]
         size = p.nodes[job]
         starts = begin == s.now and not s.machine.meets(s.machine.state, s.machine.occ, &place)
-    moves = begin != old or not same_place(&place, &p.place[job])
-    if old != INFINITY and (moves or starts):
-        give(p, s, old, end, &p.place[job])
-        if moves:
-            # What it leaves may serve those behind it now and those before it in the next pass.
-            widen(&p.freed, old, end)
-            widen(vacated, old, end)
-    promise_start(s, job, begin)
-    if starts:
-        p.begin[job] = INFINITY
-        code = start_job(s, job, size, &place, not head)
-        return take(p, s, s.now, s.expected[job], &place) if code == OK else code
-    p.begin[job] = begin
-    p.end[job] = end_if_started_at(s, job, begin)
-    p.place[job] = place
-    p.nodes[job] = size
-    if moves and take(p, s, begin, p.end[job], &place) < 0:
-        return NO_MEMORY
-    p.seen[job] = p.steps.stamp
-    return OK
-
-
-cdef int sweep(plan_t *p, sim_t *s, bint upset) noexcept nogil:
-    """One reservation after another, in queue order, out of the plan and into its earliest hole."""
-    cdef queue_t *q = &s.queue
-    cdef int32_t i, keep = q.head, job, head = -1
-    cdef bint again
-    cdef stretch_t vacated
-    cdef int code
-    empty(&vacated)
-    if upset and build(p, s) < 0:
-        return NO_MEMORY
-    again = p.epoch != s.epoch
-    p.epoch = s.epoch
-    p.sure = s.placement.stable and not (s.live and s.predictions.n > 0)
-    p.changed_before = p.changed
-    empty(&p.changed)
-    s.work.looked += q.end - q.head
-    for i in range(q.head, q.end):
-        job = q.job[i]
-        if stays(p, s, job, head < 0):
-            if again:
-                promise_start(s, job, p.begin[job])
-        else:
-            code = plan_job(p, s, job, head < 0, &vacated)
-            if code < 0:
-                return code
-            if s.state[job] == JOB_RUNNING:
-                continue
-        head = job if head < 0 else head
-        q.job[keep] = job
-        keep += 1
-    q.end = keep
-    p.head = head
-    p.freed = vacated
-    if not p.sure:
-        p.trusted = p.steps.stamp
-    return OK
-
-
-cdef bint is_missed(const plan_t *p, const sim_t *s) noexcept nogil:
-    """Whether the time of a reservation has passed without a start."""
-    cdef const queue_t *q = &s.queue
-    cdef int32_t i
-    for i in range(q.head, q.end):
-        if p.begin[q.job[i]] < s.now or p.begin[q.job[i]] == p.last_pass:
-            return True
-    return False
-
-
-cdef bint is_upset(const plan_t *p, const sim_t *s, bint missed) noexcept nogil:
-    return p.rebuild or missed or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
-
-
-cdef int schedule(void *state, void *sim) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef queue_t *q = &s.queue
-    cdef bint missed, upset, adopted = False
-    cdef int code
-    code = sort_queue(s)
-    if code < 0:
-        return code
-    missed = is_missed(p, s)
-    upset = is_upset(p, s, missed)
-    p.rebuild = False
-    s.epoch += missed
-    if not upset:
-        steps_forget(&p.steps, s.now)
-    code = sweep(p, s, upset)
-    if code < 0:
-        return code
-    if s.migration.rearrange != NULL:
-        code = s.migration.rearrange(s.migration.state, s, &adopted)
-        if code < 0:
-            return code
-        if adopted:
-            code = sweep(p, s, True)
-            if code < 0:
-                return code
-    nobody_waits(q)
-    p.last_pass = s.now
-    return OK
-
-
-cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
-    (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
-
-
-cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef place_t place
-    if s.expected[job] < s.now:
-        p.rebuild = True         # it outlived its estimate: a disturbance
-    elif s.expected[job] > s.now and not p.rebuild:
-        steps_forget(&p.steps, s.now)
-        place = s.machine.place_of(s.machine.state, job)
-        give(p, s, s.now, s.expected[job], &place)
-        widen(&p.freed, s.now, s.expected[job])
-
-
-cdef void disturbed(void *state) noexcept nogil:
-    (<plan_t *>state).rebuild = True
-
-
-# ---------------------------------------------------------------------------------------------- rescheduling
-
-cdef int renew(plan_t *p, sim_t *s) noexcept nogil:
-    """The reservations of a pass in which no job starts; the next pass makes them again."""
-    cdef int32_t i, job
-    cdef double begin = INFINITY
-    cdef bint starts = False
-    cdef place_t place
-    cdef int size = sort_queue(s)
-    if size < 0:
-        return size
-    if build(p, s) < 0:
-        return NO_MEMORY
-    for i in range(s.queue.head, s.queue.end):
-        job = s.queue.job[i]
-        size = find_hole(p, s, job, i == s.queue.head, &begin, &place, &starts)
-        if size < 0:
-            return size
-        if size == 0:
-            continue
-        p.begin[job] = begin
-        p.end[job] = end_if_started_at(s, job, begin)
-        p.place[job] = place
-        p.nodes[job] = size
-        if take(p, s, begin, p.end[job], &place) < 0:
+    starts = starts and not p.only_plans
+    if begin < INFINITY:
+        moves = begin != old or not same_place(&place, &p.place[job])
+        if old != INFINITY and (moves or starts) and give_place(p, s, old, end, &p.place[job]) < 0:
             return NO_MEMORY
-    p.rebuild = True
+        if not p.only_plans:
+            promise_start(s, job, begin)
+        if starts:
+            p.begin[job] = INFINITY
+            code = start_job(s, job, size, &place, behind)
+            if code == OK:
+                code = take_place(p, s, s.now, s.expected[job], &place)
+            return STARTED if code == OK else code
+        p.begin[job], p.end[job] = begin, end_if_started_at(s, job, begin)
+        p.place[job], p.nodes[job] = place, size
+        p.soonest = min(p.soonest, begin)
+        if moves and take_place(p, s, begin, p.end[job], &place) < 0:
+            return NO_MEMORY
+        p.seen[job] = p.line.changes
+    if head:
+        p.new_head = job
     return OK
 
 
-cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef int64_t least
-    cdef bint missed
-    cdef int code
-    if s.queue.head == s.queue.end:
-        return sound
-    missed = is_missed(p, s)
-    if is_upset(p, s, missed):
-        s.epoch += missed        # the next pass will not see it any more
-        code = renew(p, s)
-        if code < 0:
-            return code
-    least = least_free(s, p.begin, p.end, p.nodes, p.changes)
-    return least if least < sound else sound
+# ---------------------------------------------------------------------------------------------- a pass
+
+cdef inline void open_pass(plan_t *p) noexcept nogil:
+    pass
+
+
+cdef inline int close_pass(plan_t *p, sim_t *s, bint upset) noexcept nogil:
+    s.work.steps = p.line.looked
+    return OK
+
+
+cdef inline int extend(plan_t *p, sim_t *s) noexcept nogil:
+    return OK
+
+
+cdef inline int complete(plan_t *p, sim_t *s) noexcept nogil:
+    return OK
+
+
+cdef inline int give_back(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
+    cdef place_t place = s.machine.place_of(s.machine.state, job)
+    forget(&p.line, s.now)
+    return give_place(p, s, s.now, s.expected[job], &place)
+
+
+cdef inline void entered(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
+    pass
+
+
+cdef inline int rearrange(sim_t *s, bint *again) noexcept nogil:
+    return OK if s.migration.rearrange == NULL else s.migration.rearrange(s.migration.state, s, again)
+
+
+cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:
+    return p.nodes
 
 
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
@@ -241,33 +358,18 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
 
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef size_t n = s.n
-    cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
-    cdef int32_t i
-    s.scheduler.schedule, s.scheduler.released = schedule, released
-    s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
-    s.scheduler.spare, s.scheduler.guard = spare, guard
+    cdef size_t n = s.n, words = s.machine.words
+    cdef plan_t *p = open_plan(s, 64, thresholds.placed_refusals)
+    s.scheduler.guard = guard
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    own_block(p, &p.begin, n, sizeof(double))
-    own_block(p, &p.end, n, sizeof(double))
     own_block(p, &p.nodes, n, sizeof(int32_t))
     own_block(p, &p.place, n, sizeof(place_t))
     own_block(p, &p.seen, n, sizeof(int64_t))
-    refusals_open(p, &p.refused)
-    steps_open(p, &p.steps, &s.machine)
-    own_block(p, &p.window, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.instant, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.own, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.changes, most_changes(s), sizeof(change_t))
-    for i in range(s.n):
-        p.begin[i] = INFINITY
-    p.rebuild = True
-    p.last_pass = -INFINITY
-    empty(&p.freed)
-    empty(&p.changed)
-    p.trusted = -1
-    p.epoch = -1
-    p.head = -1
+    own_block(p, &p.others, words, sizeof(uint64_t))
+    own_block(p, &p.alone, words, sizeof(uint64_t))
+    own_block(p, &p.own, words, sizeof(uint64_t))
+    own_block(p, &p.instant, words, sizeof(uint64_t))
+    p.trusted = p.epoch = p.head = -1
     return 0
 
 

@@ -12,6 +12,10 @@ cdef struct window_t:
     int32_t need
 
 
+cdef inline void describe_line(timeline_t *f, const sim_t *s) noexcept nogil:
+    pass
+
+
 cdef inline int open_values(void *owner, timeline_t *f) except -1:
     return own_block(owner, &f.free, f.room, sizeof(int32_t))
 
@@ -41,8 +45,12 @@ cdef inline void give_step(timeline_t *f, int32_t i, grant_t nodes) noexcept nog
     f.free[i] += nodes
 
 
-cdef inline bint same_value(const timeline_t *f, int32_t i, int32_t k) noexcept nogil:
-    return f.free[i] == f.free[k]
+cdef inline void note_edges(timeline_t *f, int32_t i, int32_t k, int32_t more) noexcept nogil:
+    pass
+
+
+cdef inline bint is_needless(const timeline_t *f, int32_t i) noexcept nogil:
+    return f.free[i] == f.free[i - 1]
 
 
 cdef inline int32_t next_open(window_t *w, const timeline_t *f, int32_t i, double stop) noexcept nogil:
@@ -69,6 +77,10 @@ cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexce
 
 
 cdef inline bint meet_step(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
+    return f.free[i] >= w.need
+
+
+cdef inline bint meet_next(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
     return f.free[i] >= w.need
 
 

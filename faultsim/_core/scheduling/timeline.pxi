@@ -2,13 +2,14 @@
 #
 # Contract
 # - Step i holds from at[i] until at[i + 1], the last step for ever; `at` ascends.  Step 0 holds in the past, too.  A step
-#   that has the same value as the one before it is removed.
+#   that is_needless is removed.
 # - Values: resize_values makes room for them, move_values moves those of some steps, copy_value gives step `to` that of
-#   step `source`, drop_value frees what a step stored.
+#   step `source`, drop_value frees what a step stored; note_edges notes
+#   that something begins at step i and ends at step k.
 # - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in, or one that begins at
 #   `stop` or later, or n;
-#   open_window begins with one step, meet_step adds another one, and both return False if the ask does not fit any more,
-#   as far as that is found quickly.  window_fits decides.
+#   open_window begins with one step, meet_step adds another one, meet_next the one after those, and all return False if
+#   the ask does not fit any more, as far as that is found quickly.  window_fits decides.
 #
 # With n steps, taking or giving moves O(n) bytes and changes the values of the steps between its ends.
 
@@ -77,8 +78,8 @@ cdef inline void remove_steps(timeline_t *f, int32_t first, int32_t count) noexc
     move_steps(f, first, first + count, f.n - first)
 
 
-cdef inline void join_equal(timeline_t *f, int32_t i) noexcept nogil:
-    if 0 < i < f.n and same_value(f, i, i - 1):
+cdef inline void remove_needless(timeline_t *f, int32_t i) noexcept nogil:
+    if 0 < i < f.n and is_needless(f, i):
         remove_steps(f, i, 1)
 
 
@@ -97,8 +98,9 @@ cdef int change_line(void *owner, timeline_t *f, double begin, double end, grant
             take_step(f, j, grant)
         else:
             give_step(f, j, grant)
-    join_equal(f, k)
-    join_equal(f, i)
+    note_edges(f, i, k, 1 if takes else -1)
+    remove_needless(f, k)
+    remove_needless(f, i)
     return OK
 
 
@@ -137,10 +139,13 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
         t = max(f.at[i], s.now)
         if not t < stop:
             return -1
-        open_window(w, f, i)
+        if not open_window(w, f, i):
+            i += 1
+            k = i
+            continue
         end = end_if_started_at(s, job, t)
         k = i + 1
-        while k < f.n and f.at[k] < end and meet_step(w, f, k):
+        while k < f.n and f.at[k] < end and meet_next(w, f, k):
             k += 1
         f.looked += k - i
         if k == f.n or not f.at[k] < end:
