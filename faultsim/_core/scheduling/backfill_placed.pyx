@@ -1,133 +1,174 @@
-"""Backfilling with reservations for the first k waiting jobs, where a job needs a place (model.md#backfill).
+"""Backfilling with reservations for the first k waiting jobs, on masks (model.md#backfill): a job needs a place.
 
-The plan (placed_claims.pxd) is rebuilt in every pass in which a job behind the head is small enough to start.
+Each reservation has a place, but for the head's with reservation="any" (`open_head`): that leaves open which one, and
+requires that a place that is large enough stays free in what runs at its time, together with the other reservations.
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
+from faultsim._core.queue cimport begin_pass, close_gap, keep_range, nobody_waits, sort_queue
 from faultsim._core.scheduling.easy_placed cimport run_fcfs
-from faultsim._core.scheduling.placed_claims cimport (
-    add_claim, add_time, claim_t, clear_plan, forget_gone, has_place, holds, hopeful_from, known_t, mask_of, meets,
-    plan_t, spare_head, turn_of_parts,
-)
-from faultsim._core.scheduling.shadow cimport lift_mover, settle_mover, shadow_from_now
+from faultsim._core.scheduling.shadow cimport later_t, lift_mover, settle_mover, shadow_from_now
 from faultsim._core.state cimport (
     ask_of, asks_shape, end_if_started, end_if_started_at, grown, promise_start, queue_t, set_window, sim_t,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t
+from faultsim._core.tables.machine cimport (
+    machine_t, outline_grows, outline_join, outline_lift, outline_t, permit_t, place_t,
+)
 from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.thresholds cimport thresholds
 
-cdef int reserve_for_head(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
-    """What EASY promises to the head (model.md#easy)."""
-    cdef double t = INFINITY
-    cdef place_t place
-    cdef int size, code
-    if s.machine.part > 0 and s.need[job] >= s.machine.part:
-        code = turn_of_parts(p, s, job, &t)
-        if code < 0:
-            return code
-    else:
-        t = shadow_from_now(s, ask_of(s, job), p.later.mask)
-    if t == INFINITY:
-        return OK
-    promise_start(s, job, t)
-    if not p.fixed:
-        return add_claim(p, s, job, t, NULL)
-    size = choose_growing(s, job, t, p.later.mask, s.nodes, NULL, False, &place)
-    return add_claim(p, s, job, t, &place) if size > 0 else size
+include "masks.pxi"
+include "refusals.pxi"
+include "timeline.pxi"
+include "masks_line.pxi"
+
+cdef struct reservation_t:
+    double begin, end
+    int32_t need             # nodes
+    int32_t ask              # of the machine
+    place_t place            # none for the open head
+
+cdef struct known_t:         # of a size
+    int32_t none_free        # there is no free place since this scan
+    int32_t none_beside      # nor one beside the reservations, in this scan, for jobs that end by `end` or later
+    double end
+
+cdef struct backfill_t:
+    later_t later            # open head: what runs, and is down, at its time (shadow.pxd)
+    int32_t depth
+    int32_t examined
+    timeline_t line
+    refusals_t refused
+    reservation_t *reservation       # in queue order
+    int32_t n, room
+    double soonest
+    bint any_instant         # some reservation has no length
+    bint fixed               # reservation="fixed": the head has a place, too
+    bint open_head           # reservation[0] is the head's, and has no place
+    int32_t max_growth
+    known_t *known           # per size
+    int32_t scan             # number of this scan, in which the machine and the plan only fill
+    window_t window
+    # scratch: masks
+    uint64_t *others         # of the window
+    uint64_t *alone          # of a grant
+    uint64_t *around         # what must leave a place to the open head
+    uint64_t *beside         # the places of the reservations that meet that of the open head
+    uint64_t *instant
+
+include "backfill.pxi"
 
 
-cdef int try_at(plan_t *p, sim_t *s, int32_t job, double t, place_t *place) noexcept nogil:
-    """The size of a place for the job from t on, where p.running runs at t; 0: none; < 0: status."""
-    cdef machine_t *m = &s.machine
-    cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
-    cdef double end = end_if_started_at(s, job, t)
+cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
+    return True
+
+
+cdef int start_first(sim_t *s) noexcept nogil:
+    cdef bint adopted = False
+    cdef int code = run_fcfs(s)
+    if code == OK and s.migration.rearrange != NULL:
+        code = s.migration.rearrange(s.migration.state, s, &adopted)
+        if code == OK and adopted:
+            code = run_fcfs(s)
+    return code
+
+
+cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
+    p.n = 0
+    p.open_head = p.any_instant = False
+    p.soonest = INFINITY
+    p.scan += 1
+    refuse_none(&p.refused)
+    return line_of_running(p, &p.line, s)
+
+
+cdef inline int32_t next_startable(const backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef int32_t largest = s.machine.largest_now(s.machine.state)
+    while at < q.end and s.need[q.job[at]] > (s.free if asks_shape(s, q.job[at]) else largest):
+        at += 1
+    return at
+
+
+cdef inline bint holds(const reservation_t *r, double t) noexcept nogil:
+    return r.begin <= t < r.end
+
+
+cdef inline bint meets(const reservation_t *r, double t, double end) noexcept nogil:
+    return holds(r, t) or t < r.begin < end
+
+
+cdef void spare_head(backfill_t *p, sim_t *s, permit_t *permit) noexcept nogil:
+    """Permit only what leaves a place to the open head."""
+    memcpy(p.around, p.later.mask, <size_t>p.line.words * sizeof(uint64_t))
+    mask_join(p.around, p.beside, p.line.words)
+    permit.later, permit.need = p.around, p.reservation[0].ask
+
+
+cdef double restrict(backfill_t *p, sim_t *s, double t, double end, permit_t *permit) noexcept nogil:
+    """Permit only what is clear of the window, of reservations of no length within (t, end), and spares the open head.
+
+    The first time at which less is forbidden than at t, but for the window; inf: there is none.
+    """
+    cdef const reservation_t *r
+    cdef double first = INFINITY
     cdef int32_t i
-    cdef permit_t permit
-    memset(&permit, 0, sizeof(permit))
-    memcpy(p.window, p.running, bytes)
-    memcpy(p.instant, p.running, bytes)
-    for i in range(p.n):
-        if not meets(&p.claim[i], t, end):
-            continue
-        if not has_place(p, i):
-            spare_head(p, s, &permit)
-            continue
-        mask_join(p.window, mask_of(p, s, i), m.words)
-        if holds(&p.claim[i], t):
-            mask_join(p.instant, mask_of(p, s, i), m.words)
-    if m.nodes - mask_count(p.window, m.words) < s.need[job]:
-        return 0
-    permit.forbidden = p.window
-    return choose_growing(s, job, t, p.instant, s.need[job] + p.max_growth, &permit, False, place)
+    memset(permit, 0, sizeof(permit_t))
+    permit.forbidden = p.others
+    if p.open_head and meets(&p.reservation[0], t, end):
+        spare_head(p, s, permit)
+        if t < p.reservation[0].end:
+            first = p.reservation[0].end
+    if p.any_instant:
+        for i in range(p.n):
+            r = &p.reservation[i]
+            if r.begin == r.end and t < r.begin < end:
+                first = min(first, r.begin)
+                if i > 0 or not p.open_head:
+                    s.machine.put(s.machine.state, p.others, &r.place)
+    return first
 
 
-cdef int reserve(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
-    """The job's reservation, at the earliest time with a place, into the plan; none if there is no such time."""
-    cdef const release_t *items = releases_all(&s.releases)
+cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
+    cdef window_t *w = &p.window
+    memset(w, 0, sizeof(window_t))
+    w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], limit
+    w.own_begin = w.own_end = INFINITY
+    w.mask = p.others
+    w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
+
+
+cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef machine_t *m = &s.machine
-    cdef int32_t i = 0, n = 0
-    cdef place_t place
-    cdef int code
-    if m.part > 0 and s.need[job] >= m.part and hopeful_from(p, s, job, &i) < 0:
-        return NO_MEMORY
-    while i < p.n_times:
-        while n < s.releases.n and items[n].end <= p.time[i]:
-            n += 1
-        if not 0 <= p.n_left <= n:
-            memcpy(p.running, m.occ, <size_t>m.words * sizeof(uint64_t))
-            p.n_left = 0
-        m.release(m.state, items + p.n_left, n - p.n_left, p.running)
-        p.n_left = n
-        code = try_at(p, s, job, p.time[i], &place)
-        if code != 0:
-            return code if code < 0 else add_claim(p, s, job, p.time[i], &place)
-        i += 1
-    return OK
-
-
-# ---------------------------------------------------------------------------------------------- a pass
-
-cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
-    """1: started, ahead of others; 0: not permitted; < 0: status."""
-    cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], limit = size + p.max_growth, i
+    cdef int32_t size = s.need[job], limit = min(size + p.max_growth, s.free)
     cdef double end = end_if_started(s, job)
     # What has no place is known by size, and not by shape.
-    cdef bint restricted = False, shaped = asks_shape(s, job)
+    cdef bint restricted = p.soonest < end, shaped = asks_shape(s, job)
     cdef permit_t permit
     cdef known_t *known
     cdef place_t place
+    cdef granted_t grant
     cdef int code
-    memset(&permit, 0, sizeof(permit))
-    for i in range(p.n):
-        if not p.claim[i].begin < end:
-            continue
-        restricted = True
-        if not has_place(p, i):
-            spare_head(p, s, &permit)
-            continue
-        if permit.forbidden == NULL:
-            memset(p.window, 0, <size_t>m.words * sizeof(uint64_t))
-            permit.forbidden = p.window
-        mask_join(p.window, mask_of(p, s, i), m.words)
-    if limit > s.free:
-        limit = s.free
+    if restricted:
+        open_search(p, s, job, limit)
+        join_steps(&p.window, &p.line, s.now, end)
+        restrict(p, s, -INFINITY, end, &permit)
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
-        # During a pass the machine only fills, so what had no place has none.
+        # During a scan the machine only fills, so what had no place has none.
         known = &p.known[size]
-        if shaped or (known.none_free != p.epoch and not (known.none_beside == p.epoch and known.end <= end)):
+        if shaped or (known.none_free != p.scan and not (known.none_beside == p.scan and known.end <= end)):
             s.work.tried += 1
             code = choose_now(s, job, m.occ, size, &permit if restricted else NULL, &place)
             if code < 0:
@@ -136,156 +177,135 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
                 code = start_job(s, job, size, &place, True)
                 if code < 0:
                     return code
-                if p.open and p.claim[0].begin < end:
+                if p.open_head and p.reservation[0].begin < end:
                     m.put(m.state, p.later.mask, &place)
-                forget_gone(p)
-                code = add_time(p, end)
-                return code if code < 0 else 1
+                if end > s.now:
+                    grant = granted(&p.line, m, &place, p.alone)
+                    if take(p, &p.line, s.now, end, &grant) < 0:
+                        return NO_MEMORY
+                return 1
             if shaped:
                 return 0
             if not restricted:
-                known.none_free = p.epoch
+                known.none_free = p.scan
             else:
-                known.none_beside, known.end = p.epoch, end
+                known.none_beside, known.end = p.scan, end
         size = grown(s, job, size)
     return 0
 
 
-cdef inline int32_t next_small(const sim_t *s, int32_t at, int32_t largest) noexcept nogil:
-    while at < s.queue.end and s.need[s.queue.job[at]] > (s.free if asks_shape(s, s.queue.job[at]) else largest):
-        at += 1
-    return at
+cdef int add_place(backfill_t *p, sim_t *s, int32_t job, double begin, const place_t *place) noexcept nogil:
+    """The job's reservation in a place, or (NULL) that of the open head."""
+    cdef double end = end_if_started_at(s, job, begin)
+    cdef granted_t grant
+    if add_reservation(p, begin, end, s.need[job]) < 0:
+        return NO_MEMORY
+    p.reservation[p.n - 1].ask = ask_of(s, job)
+    if place == NULL:
+        p.open_head = True
+        memset(p.beside, 0, <size_t>p.line.words * sizeof(uint64_t))
+        return OK
+    p.reservation[p.n - 1].place = place[0]
+    grant = granted(&p.line, &s.machine, place, p.alone)
+    if p.open_head and meets(&p.reservation[0], begin, end):
+        mask_join(p.beside, p.alone, p.line.words)
+    return take(p, &p.line, begin, end, &grant)
 
 
-cdef int backfill(plan_t *p, sim_t *s) noexcept nogil:
-    """One sweep of the queue, up to the last job that is small enough to start."""
-    cdef queue_t *q = &s.queue
-    cdef int32_t at = q.head + 1, keep = at, asked = 1, job
-    cdef int32_t largest = s.machine.largest_now(s.machine.state), small = next_small(s, at, largest)
+cdef int reserve_head(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
+    """What EASY promises to the head (model.md#easy)."""
+    cdef double t = shadow_from_now(s, ask_of(s, job), p.later.mask)
+    cdef place_t place
+    cdef int size
+    if t == INFINITY:
+        return OK
+    promise_start(s, job, t)
+    if not p.fixed:
+        return add_place(p, s, job, t, NULL)
+    size = choose_growing(s, job, t, p.later.mask, s.nodes, NULL, False, &place)
+    return add_place(p, s, job, t, &place) if size > 0 else size
+
+
+cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
+    cdef timeline_t *f = &p.line
+    cdef int32_t i, limit = s.need[job] + p.max_growth
+    cdef double t = INFINITY, end, start
+    cdef bint sure = True
+    cdef refusal_t known
+    cdef permit_t permit
+    cdef place_t place
     cdef int code
-    if small == q.end:
-        return OK
-    code = clear_plan(p, s)
-    if code == OK:
-        code = reserve_for_head(p, s, q.job[q.head])
-    while code >= 0 and small < q.end:
-        job = q.job[at]
-        code = 0
-        if at == small:
-            code = try_start(p, s, job)
-            if code == 1:
-                largest = s.machine.largest_now(s.machine.state)
-            small = next_small(s, at + 1, largest)
-        if code == 0:
-            if asked < p.depth:
-                asked += 1
-                code = reserve(p, s, job)
-            q.job[keep] = job
-            keep += 1
-        at += 1
-    close_gap(q, keep, at)
-    return code if code < 0 else OK
-
-
-cdef int schedule(void *state, void *sim) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef bint adopted = False
-    cdef int code = begin_pass(s)
-    if code < 0:
-        return code
-    code = run_fcfs(s)
-    if code == OK and s.migration.rearrange != NULL:
-        code = s.migration.rearrange(s.migration.state, s, &adopted)
-        if code == OK and adopted:
-            code = run_fcfs(s)
-    if code < 0:
-        return code
-    if nobody_waits(&s.queue):
-        return OK
-    return backfill(p, s)
+    if head:
+        return reserve_head(p, s, job)
+    open_search(p, s, job, limit)
+    refusal_of(&p.refused, p.window.ask, s.remaining[job], &known)
+    start = known.until
+    # Invariant: no time before `start` that is tried has a place.
+    while start < INFINITY:
+        i = earliest(f, &p.window, s, job, start, INFINITY, &known.least, &t)
+        if sure:
+            sure = False         # from here on, places are refused for the sake of the open head, too
+            refuse(&p.refused, p.window.ask, known.least, INFINITY if i < 0 else t)
+        if i < 0:
+            break
+        # Tried are now, and the times at which something ends.
+        start = f.at[i + 1] if i + 1 < f.n else INFINITY
+        if i == 0 or t > f.at[i] or f.edges[i] > f.begins[i]:
+            end = end_if_started_at(s, job, t)
+            fill_window(&p.window, f)
+            memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
+            start = min(start, restrict(p, s, t, end, &permit))
+            code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)
+            if code != 0:
+                return code if code < 0 else add_place(p, s, job, t, &place)
+    return OK
 
 
 # ---------------------------------------------------------------------------------------------- rescheduling
 
-cdef int64_t room(const plan_t *p, const sim_t *s, int32_t i) noexcept nogil:
-    """Free nodes beside a reservation, at its begin."""
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef double t = p.claim[i].begin
-    cdef int64_t free = s.free
-    cdef int32_t k
-    for k in range(s.releases.n):
-        if items[k].end <= t:
-            free += items[k].nodes
-    for k in range(p.n):
-        if k == i or holds(&p.claim[k], t):
-            free -= p.claim[k].need
-    return free
-
-
-cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
-    """The least room beside the reservations that a pass would make if nobody could start."""
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef queue_t *q = &s.queue
-    cdef int64_t least = sound
+cdef int64_t room_beside(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
+    cdef const reservation_t *r
+    cdef int64_t least = sound, room
     cdef int32_t i
-    cdef int code = sort_queue(s)
-    if code == OK:
-        code = clear_plan(p, s)
-    if code == OK:
-        code = add_time(p, s.now)                # no pass has tried it
-    for i in range(q.head, q.end):
-        if code < 0 or i - q.head == p.depth:
-            break
-        code = reserve(p, s, q.job[i]) if i > q.head else reserve_for_head(p, s, q.job[i])
-    if code < 0:
-        return code
     for i in range(p.n):
-        if room(p, s, i) < least:
-            least = room(p, s, i)
-    return least if least > 0 else 0
+        r = &p.reservation[i]
+        room = p.line.left[index_at(&p.line, r.begin)]
+        if p.open_head and (i == 0 or holds(&p.reservation[0], r.begin)):
+            room -= p.reservation[0].need
+        if r.begin == r.end and not (i == 0 and p.open_head):
+            room -= r.need
+        least = min(least, room)
+    return least
 
 
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
+    cdef backfill_t *p = <backfill_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int32_t i
-    lift_mover(&p.later, s, job, end, p.claim[0].begin if p.open else INFINITY)
+    lift_mover(&p.later, s, job, end, p.reservation[0].begin if p.open_head else INFINITY)
     if p.later.outlives:
         spare_head(p, s, permit)
-    for i in range(p.n):
-        if has_place(p, i) and p.claim[i].begin < end:
-            mask_join(forbidden, mask_of(p, s, i), s.machine.words)
+    for i in range(1 if p.open_head else 0, p.n):
+        if p.reservation[i].begin < end:
+            s.machine.put(s.machine.state, forbidden, &p.reservation[i].place)
     return OK
 
 
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t words = s.machine.words
-    cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
-    s.scheduler.schedule = schedule
-    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settle_mover
-    p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
+    cdef backfill_t *p = open_scheduler(s, options)
+    s.scheduler.guard, s.scheduler.settled = guard, settle_mover
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    p.capacity = min(16, s.limit.first_room)
-    p.time_capacity = min(64, s.limit.first_room)
-    own_block(p, &p.claim, p.capacity, sizeof(claim_t))
-    own_block(p, &p.mask, p.capacity * words, sizeof(uint64_t))
-    own_block(p, &p.time, p.time_capacity, sizeof(double))
+    p.refused.most = thresholds.placed_refusals
     own_block(p, &p.known, <size_t>s.nodes + 1, sizeof(known_t))
     own_block(p, &p.later.mask, words, sizeof(uint64_t))
-    own_block(p, &p.beside, words, sizeof(uint64_t))
+    own_block(p, &p.others, words, sizeof(uint64_t))
+    own_block(p, &p.alone, words, sizeof(uint64_t))
     own_block(p, &p.around, words, sizeof(uint64_t))
-    own_block(p, &p.running, words, sizeof(uint64_t))
-    own_block(p, &p.window, words, sizeof(uint64_t))
+    own_block(p, &p.beside, words, sizeof(uint64_t))
     own_block(p, &p.instant, words, sizeof(uint64_t))
-    if s.machine.part > 0:
-        p.gone_capacity = min(64, s.limit.first_room)
-        own_block(p, &p.outline, p.capacity, sizeof(outline_t))
-        own_block(p, &p.gone, p.gone_capacity, sizeof(outline_t))
-        own_block(p, &p.going, words, sizeof(uint64_t))
     return 0
 
 

@@ -30,8 +30,8 @@ cdef enum:
 
 
 cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int32_t ask, double apart,
-                       double stop) noexcept nogil:
-    """The step from whose begin on there is room for a job, as `earliest`; refusals spare searches, and are kept.
+                       double stop, double *begin) noexcept nogil:
+    """The first time from which on there is room for a job, as `earliest`; refusals spare searches, and are kept.
 
     A refusal is beside all reservations.  From `apart` on, room may be only with what the job has reserved.
     """
@@ -39,8 +39,8 @@ cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int3
     cdef int32_t i = -1
     refusal_of(&p.refused, ask, s.remaining[job], &known)
     if min(known.until, apart) < stop:
-        i = earliest(&p.line, w, s, job, min(known.until, apart), stop, &known.least)
-        refuse(&p.refused, ask, known.least, stop if i < 0 else p.line.at[i])
+        i = earliest(&p.line, w, s, job, min(known.until, apart), stop, &known.least, begin)
+        refuse(&p.refused, ask, known.least, stop if i < 0 else begin[0])
     return i
 
 

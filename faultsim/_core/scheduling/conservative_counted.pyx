@@ -23,6 +23,7 @@ from faultsim._core.thresholds cimport thresholds, thresholds_t
 include "counts.pxi"
 include "refusals.pxi"
 include "timeline.pxi"
+include "counts_line.pxi"
 
 cdef enum logged_kind:
     LOGGED_ENTRY             # a job entered the queue
@@ -83,22 +84,8 @@ include "horizon.pxi"
 # ---------------------------------------------------------------------------------------------- the plan
 
 cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t i
-    cdef int32_t free = usable(s)
-    p.line.n = 0
-    if append_step(p, &p.line, s.now) < 0:
+    if line_of_running(p, &p.line, s) < 0:
         return NO_MEMORY
-    for i in range(s.releases.n):
-        if items[i].end == INFINITY:
-            break
-        # Nodes whose release is overdue count from now on (model.md#holes).
-        if items[i].end > p.line.at[p.line.n - 1]:
-            p.line.free[p.line.n - 1] = free
-            if append_step(p, &p.line, items[i].end) < 0:
-                return NO_MEMORY
-        free += items[i].nodes
-    p.line.free[p.line.n - 1] = free
     p.held_at = -INFINITY
     p.until = INFINITY
     p.defers = may_defer(p, s) and not p.only_plans
@@ -274,11 +261,12 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
             stop = -INFINITY
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
-        i = find_room(p, &w, s, job, need, INFINITY, stop)
+        i = find_room(p, &w, s, job, need, INFINITY, stop, &begin)
     if i < 0 and p.gains.begin < begin <= p.gains.end and s.now < stop:
         i = joined_room(p, begin, need)
+        if i >= 0:
+            begin = max(p.line.at[i], s.now)
     if i >= 0:
-        begin = max(p.line.at[i], s.now)
         if reserve(p, s, job, begin) < 0:
             return NO_MEMORY
         if p.until <= s.now and not p.replans:

@@ -25,6 +25,7 @@ from faultsim._core.thresholds cimport thresholds
 include "masks.pxi"
 include "refusals.pxi"
 include "timeline.pxi"
+include "masks_line.pxi"
 
 cdef struct plan_t:
     timeline_t line
@@ -59,51 +60,8 @@ include "conservative.pxi"
 
 # ---------------------------------------------------------------------------------------------- the plan
 
-cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef machine_t *m = &s.machine
-    cdef timeline_t *f = &p.line
-    cdef place_t place
-    cdef int32_t i, k, n = s.releases.n, first = 0
-    f.n = f.n_masks = 0
-    f.spare = -1
-    f.changes += 1
-    if append_step(p, f, s.now) < 0:
-        return NO_MEMORY
-    f.taken[0] = new_mask(p, f)
-    memset(mask_at(f, 0), 0, <size_t>f.words * sizeof(uint64_t))
-    if s.trace.n_down > 0 and not s.trace.repairs_known:
-        for i in range(s.nodes):
-            if s.trace.down[i]:
-                m.mark(m.state, mask_at(f, 0), i)
-    # What is overdue is not taken: it counts as free for reservations (model.md#holes).
-    while first < n and items[first].end <= s.now:
-        first += 1
-    for i in range(first, n):
-        if items[i].job < 0:
-            m.mark(m.state, mask_at(f, 0), -1 - items[i].job)
-        else:
-            place = m.place_of(m.state, items[i].job)
-            m.put(m.state, mask_at(f, 0), &place)
-    i, k = 0, first
-    # Invariant: the releases before items[k] are free in step i.
-    while True:
-        f.left[i] = m.nodes - mask_count(mask_at(f, i), f.words)
-        f.stamp[i] = f.changes
-        if f.by_parts:
-            memset(outline_at(f, i), 0, sizeof(outline_t))
-            m.trace(m.state, mask_at(f, i), 0, f.words, outline_at(f, i))
-        if k == n or items[k].end == INFINITY:
-            break
-        first = k
-        while k < n and items[k].end == items[first].end:
-            k += 1
-        if append_step(p, f, items[first].end) < 0 or copy_value(p, f, i + 1, i) < 0:
-            return NO_MEMORY
-        i += 1
-        f.edges[i] = k - first
-        m.release(m.state, items + first, k - first, mask_at(f, i))
-    return OK
+cdef inline int base_plan(plan_t *p, sim_t *s) noexcept nogil:
+    return line_of_running(p, &p.line, s)
 
 
 cdef inline int take_place(plan_t *p, sim_t *s, double begin, double end, const place_t *place) noexcept nogil:
@@ -239,17 +197,16 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
             stop = min(stop, p.gains.end)        # elsewhere nothing was given back
     if old == s.now:
         join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
-        i = 0
+        begin[0], i = s.now, 0
     elif s.now < stop:
         if head:
-            i = earliest(f, w, s, job, -INFINITY, stop, &longest)
+            i = earliest(f, w, s, job, -INFINITY, stop, &longest, begin)
         else:
             apart = surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY
-            i = find_room(p, w, s, job, w.ask, apart, stop)
+            i = find_room(p, w, s, job, w.ask, apart, stop, begin)
         if i >= 0:
             fill_window(w, f)
     if i >= 0:
-        begin[0] = max(f.at[i], s.now)
         if begin[0] == s.now:
             starts[0] = True
             size = choose_at(p, s, job, s.now, True, place)

@@ -122,21 +122,21 @@ cdef inline void forget(timeline_t *f, double t) noexcept nogil:
 
 
 cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, double start, double stop,
-                      double *longest) noexcept nogil:
-    """Index of the first step from whose begin on a job fits for all of its expected duration; -1: there is none.
+                      double *longest, double *begin) noexcept nogil:
+    """The first time in [start, stop), now or later, from which on a job fits for all of its expected duration.
 
-    Only begins from `start` on (the step that holds then included) and before `stop` are searched.  Every begin that
-    was passed over is blocked within `longest` seconds, which is raised.
+    That is `start` or the begin of a step; the index of the step that holds then, or -1: there is no such time.  Every
+    time that was passed over is blocked within `longest` seconds, which is raised.
     """
     cdef int32_t i = index_at(f, start), k = i
     cdef double t, end
-    # Invariant: no begin before step i has room.
+    # Invariant: no time before step i has room.
     while True:
         i = next_open(w, f, i, stop)
         f.looked += i - k
         if i == f.n:
             return -1
-        t = max(f.at[i], s.now)
+        t = max(max(f.at[i], start), s.now)
         if not t < stop:
             return -1
         if not open_window(w, f, i):
@@ -150,6 +150,7 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
         f.looked += k - i
         if k == f.n or not f.at[k] < end:
             if window_fits(w):
+                begin[0] = t
                 return i
             longest[0] = max(longest[0], rounded_up(t, end))
             i += 1
