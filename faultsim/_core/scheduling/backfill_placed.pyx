@@ -248,16 +248,16 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
             refuse(&p.refused, p.window.ask, known.least, INFINITY if i < 0 else t)
         if i < 0:
             break
+        end = end_if_started_at(s, job, t)
+        fill_window(&p.window, f)
+        start = min(restrict(p, s, t, end, &permit), f.at[i + 1] if i + 1 < f.n else INFINITY)
         # Tried are now, and the times at which something ends.
-        start = f.at[i + 1] if i + 1 < f.n else INFINITY
-        if i == 0 or t > f.at[i] or f.edges[i] > f.begins[i]:
-            end = end_if_started_at(s, job, t)
-            fill_window(&p.window, f)
-            memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
-            start = min(start, restrict(p, s, t, end, &permit))
-            code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)
-            if code != 0:
-                return code if code < 0 else add_place(p, s, job, t, &place)
+        if i > 0 and t == f.at[i] and f.edges[i] == f.begins[i]:
+            continue
+        memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
+        code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)
+        if code != 0:
+            return code if code < 0 else add_place(p, s, job, t, &place)
     return OK
 
 
