@@ -6,7 +6,7 @@ set; it is the free nodes ANDed over the shape, first along y, then x, then z (s
 extent steps). On a full axis of a torus every base is set or none is, until `row_map_canonical` keeps base 0 alone.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
@@ -20,14 +20,6 @@ cdef extern from "row_maps.h" nogil:
         int back[6]
         uint64_t lo[6]
         uint64_t hi[6]
-    ctypedef struct fs_flood:
-        int n
-        int k[6]
-        int back[6]
-        uint64_t up[6]
-        uint64_t up_ring[6]
-        uint64_t down[6]
-        uint64_t down_ring[6]
     ctypedef struct fs_octet:
         int x, y, z, field
         uint64_t all
@@ -46,7 +38,6 @@ cdef extern from "row_maps.h" nogil:
         uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
         long (*count)(const uint64_t *a, long n) noexcept nogil
-        void (*flood)(uint64_t *dst, const uint64_t *free, uint64_t mask, long n, const fs_flood *s) noexcept nogil
         uint64_t (*cut)(const uint64_t *a, int at, long n) noexcept nogil
         void (*spread)(uint8_t *u, uint64_t w, long n) noexcept nogil
         int (*lower)(uint8_t *dst, const uint8_t *a, const uint8_t *b, long step_b, long rows,
@@ -68,13 +59,11 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t *layers                # [y + 1] maps of (1, b, 1), as far as known; NULL where they would be too large
     unsigned char *layer_state      # [y + 1]: 0 = not known, 1 = known, 2 = known to be empty
     int64_t spent                   # words of maps looked at in order to find bounds, since all was forgotten
-    int gained                      # no free box that the occupancy before did not have is larger
-    uint64_t loads                  # counts occupancies
-    uint64_t life                   # counts occupancies that do not include the one before
-    uint16_t stamp                  # the same, for `absent`
-    uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
-    int *permitted                  # NULL, or as `cap`: the same of candidates; of the finder
-    uint16_t *blocked               # NULL, or [nodes + 1]: of the finder; 0: there may be a new free box
+    uint64_t life                   # a number of row_maps_t.lives, another one for each time that all was forgotten
+    uint64_t *absent                # [nodes + 1]: == life: there is no free box of this size
+    # What the finder stores of candidates in this view (finder.pxd), to be raised as the bounds are:
+    uint64_t *blocked               # NULL: of candidates in another view
+    int *permitted
 
 
 cdef struct row_maps_t:
@@ -98,6 +87,7 @@ cdef struct row_maps_t:
     uint64_t *spare
     uint64_t *run
     int64_t looked                  # words of maps looked at in order to find boxes, since it was made
+    uint64_t lives                  # counts what views forget, and what a finder forgets of candidates; from 1 on
 
 
 # Words of maps that were looked at: of this occupancy, and in all.
@@ -108,12 +98,12 @@ cdef inline void row_map_spend(row_maps_t *l, view_t *v, int64_t words) noexcept
 
 # What is made is all zero before.  Where memory is out, the arena says so.
 cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
-cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil
+cdef void view_init(view_t *v, row_maps_t *l, arena_t *memory) noexcept nogil
 
 # Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
-# False: it was so before.  `keep`: the caller sees to the bounds (row_gains.pxd); view_reset: nothing is known.
-cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
-cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil
+# False: it was so before.  `keep`: the caller raises the bounds (row_slices.pxd); view_reset: nothing is known.
+cdef bint view_load(view_t *v, row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
+cdef void view_reset(view_t *v, row_maps_t *l) noexcept nogil
 
 # The free nodes of an occupancy as a map.
 cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free) noexcept nogil
