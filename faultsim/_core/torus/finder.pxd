@@ -1,4 +1,4 @@
-# What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
+# The state of a bitmap finder, for its own modules (finder_bitmap.pxd is the contract).
 
 from libc.stdint cimport uint64_t
 from faultsim._core.containers.memory cimport arena_t
@@ -12,12 +12,12 @@ from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
 
 
 cdef enum which_t:                  # the occupancies that a finder keeps in view
-    PLAIN = 0                       # the one that is asked about
+    PLAIN = 0                       # the one of the call
     FENCED = 1                      # the same with forbidden nodes
     FUTURE = 2                      # another one, such as that of a shadow time
 
 
-cdef struct choice_t:               # a remembered choose_max_free on a small torus
+cdef struct choice_t:               # a stored result of choose_max_free on a small torus
     uint64_t occ[2]
     int size, order
     unsigned int epoch              # that of the finder, else the slot is empty
@@ -28,7 +28,7 @@ cdef struct choice_t:               # a remembered choose_max_free on a small to
 
 cdef struct finder_t:
     const torus_t *torus
-    arena_t memory                  # failed: a growing list could not grow, what was answered since then may be wrong
+    arena_t memory                  # failed: a growing list could not grow, results since then may be wrong
     bint is_small                   # all maps are 128-bit integers (word_maps.pxd), else row_maps.pxd
     word_maps_t word_maps
     row_maps_t row_maps

@@ -1,8 +1,8 @@
 """The bitmap finder (ours, the default): the contract.
 
-A finder answers questions about free boxes of one occupancy (more of them: choose.pxd).  It owns its scratch memory, so
-one finder serves one thread.  It remembers the last occupancies and what it found out about them; that never changes an
-answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
+A finder searches for free boxes of one occupancy (further searches: choose.pxd).  It owns its scratch memory, so one
+finder serves one thread.  It stores the last occupancies and the results of searches in them.  That never changes a
+result, and makes the same search, or one in an occupancy with more busy nodes, cheap.
 """
 
 from libc.stdint cimport uint64_t

@@ -46,12 +46,12 @@ cdef extern from "row_maps.h" nogil:
         int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
 
 
-cdef struct view_t:                 # one occupancy, ready to be asked; remembers what it has been asked
+cdef struct view_t:                 # one occupancy, and the results of searches in it
     bint valid
     uint64_t *occ                   # a copy of the occupancy [torus.words]
     uint64_t *free                  # its free nodes, a map
     uint64_t *wide                  # the same, each row followed by itself (mesh: by zeros); rows of `wide_row` words
-    int largest                     # size of the largest free box; -1 = not asked yet
+    int largest                     # size of the largest free box; -1 = not searched for yet
     int ceiling                     # an upper bound of it
     int floor                       # size of `witness`, a free box; 0 = none known
     box_t witness
@@ -76,7 +76,7 @@ cdef struct row_maps_t:
     long wide_size
     uint64_t row_tail               # bits of a row's last word that belong to nodes
     fs_steps *steps                 # [z + 1] where words == 1
-    bint is_octet                   # x <= 8 and a row is one word: `row_map_hunt` may be asked
+    bint is_octet                   # x <= 8 and a row is one word: `row_map_hunt` may be called
     fs_octet octet
     uint64_t *row_mask              # [row]: bits that belong to nodes
     uint64_t *ping                  # scratch of wide_size
@@ -100,7 +100,7 @@ cdef inline void row_map_spend(row_maps_t *l, view_t *v, int64_t words) noexcept
 cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
 cdef void view_init(view_t *v, row_maps_t *l, arena_t *memory) noexcept nogil
 
-# Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
+# Make the view one of `occ`.  Results stay where they still hold: that a size has no free box, in any superset.
 # False: it was so before.  `keep`: the caller raises the bounds (row_slices.pxd); view_reset: nothing is known.
 cdef bint view_load(view_t *v, row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
 cdef void view_reset(view_t *v, row_maps_t *l) noexcept nogil
@@ -112,7 +112,7 @@ cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free)
 cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
 cdef void row_map_canonical(const row_maps_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
 
-# One step of each kind, for those who walk over all shapes.  All tell whether a bit is left.
+# Single steps, for loops over all shapes.  Each returns whether a bit is left.
 # The layer (1, b, 1), NULL = empty; good until the next call.
 cdef const uint64_t *row_map_layer(row_maps_t *l, view_t *v, int b) noexcept nogil
 # Columns (a, b, 1) from layers: any a at once, from a layer; of a + more from those of a >= more; of a from those of

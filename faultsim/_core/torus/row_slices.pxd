@@ -1,10 +1,10 @@
 """Free boxes that meet a given box, slice by slice: the contract.
 
-A slice are the nodes of one coordinate on one axis.  Each of them has a run of free nodes on either side, a byte or two
-a node; a box that meets the slice is a rectangle of it, and reaches as far on either side as the least of its runs do.
-So all rectangles are gone through, 32 bases at a step, in a window that ends where no free line goes on: at most
-P*P*Q*Q / 32 steps for a window of P by Q nodes.  A box is looked at along the axis where it is thinnest; it then has
-one slice or a few.  A *room* is a free box of at least so many nodes.
+A slice is the set of nodes with one coordinate on one axis.  Each of them has a run of free nodes on either side, one
+or two bytes per node.  A box that meets the slice is a rectangle of it, and reaches as far on either side as the least
+of its runs.  So all rectangles are visited, 32 bases at a step, in a window that ends where no free line goes on: at
+most P*P*Q*Q / 32 steps for a window of P by Q nodes.  A box is searched along the axis where it is thinnest; it then
+has one slice or a few.  A *room* is a free box of at least so many nodes.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t

@@ -14,7 +14,7 @@ cdef enum:
     # of more than 32 nodes test it (tests/core/test_row_slices.py).
     STEP = 32
 
-cdef enum aim_t:                    # what the boxes are looked at for
+cdef enum aim_t:                    # the purpose of a search
     GAIN
     ANY_ROOM
     ALL_ROOMS
@@ -23,7 +23,7 @@ cdef struct slice_t:
     int axis, at                    # its axis, its coordinate there
     int rows, columns               # nodes of the other two axes
     int depth                       # and of its own
-    bint deep                       # boxes that begin before it are asked for, too
+    bint deep                       # boxes that begin before it are searched for, too
 
 cdef struct frame_t:                # the window around a box
     int row, column                 # where it begins
@@ -297,6 +297,8 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
     cdef long n, first, add
     cdef bint found = False
     cdef const uint8_t *down = s.low[1]                 # all 0 unless deep
+    # s.low[2 * now] and `down` are, for each base, the least runs over `columns` nodes of a row, and s.least those over
+    # `rows` rows of these.  s.reach[rows] bounds the depth of all rectangles of so many rows and at least `columns`.
     for i in range(1, most + 1):
         s.reach[i] = q.depth
     for columns in range(1, f.most_columns + 1):
