@@ -71,7 +71,7 @@ def baseline():
         acting = 0
         if rescheduling:
             foreseen = predictions(runs[what].predictor, trace, nodes=NODES, seed=0)
-            given = ticks(foreseen, INTERVAL)["time"]
+            given = ticks(foreseen, INTERVAL).time
             acting = int(np.count_nonzero(given <= log.submit[0] + span))
         rows.append(
             {

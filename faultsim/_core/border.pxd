@@ -13,11 +13,12 @@ cdef class Border:
     cdef readonly Door door  # one thread at a time looks or acts
     cdef bint busy           # in the middle of run() or step(), perhaps in a policy written in Python
     cdef bint failed         # a pass was broken off half way
-    cdef readonly dict settings
-    cdef object broken       # class of the exception for a broken engine
+    cdef readonly object settings    # faultsim.policies.settings.Settings
+    cdef object parts        # faultsim.simulation.core_engine.Parts
     cdef dict columns
     cdef object inputs
-    cdef object world        # keeps the arrays of failures, predictions and alarms
+    cdef object world        # faultsim.data.world.World; keeps the arrays of failures, predictions and alarms
+    cdef dict given          # what the factories read by name
     cdef object error
     cdef object ranges       # the recorded ranges of nodes as an array, once they were asked for
     cdef bint lent           # they are its own now
@@ -28,7 +29,6 @@ cdef class Border:
     cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
 
     cdef int point_to_columns(self) except -1
-    cdef int settle(self, dict settings) except -1
     cdef int own_inputs(self) except -1
     cdef int point_to_told(self) except -1
     cdef void *column(self, str name, dtype) except NULL

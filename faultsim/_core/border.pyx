@@ -8,9 +8,12 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+
+from faultsim.errors import BusyError, DecisionError, EngineError
 
 from faultsim._core.door cimport Door
 from faultsim._core.state cimport queue_t, sim_free, sim_t, usable
@@ -20,7 +23,8 @@ from faultsim._core.thresholds cimport thresholds
 from faultsim._core.verify cimport check_invariants
 
 #: Columns that a caller with live= adds to.
-_TOLD = ("checkpoint_interval", "shape_rank", "queue_key", "queue_columns", "rows", "jobs")
+_TOLD = ("checkpoint_interval", "shape_rank", "rows", "jobs")
+_TOLD_BY_NAME = ("queue_key", "queue_columns")
 
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
@@ -34,18 +38,12 @@ cdef class Border:
         self.s.limit = thresholds
         self.ready = False
         self.error = None
-        self.door = Door(RuntimeError, "simulation")
+        self.door = Door(BusyError, "simulation")
 
     def __dealloc__(self):
         if self.lent:
             self.s.record.range = NULL    # the array that has it frees it
         sim_free(&self.s)
-
-    cdef int settle(self, dict settings) except -1:
-        """What the errors are called is in the settings."""
-        self.settings, self.broken = settings, settings.get("error", RuntimeError)
-        self.door.error = settings.get("busy_error", RuntimeError)
-        return 0
 
     cdef int point_to_columns(self) except -1:
         cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
@@ -74,10 +72,14 @@ cdef class Border:
     cdef int own_inputs(self) except -1:
         """Columns that the caller adds to are no longer those of the simulation that this is a copy of."""
         self.inputs = tuple([column.copy() for column in self.inputs])
-        self.world = dict(self.world)
+        self.world = replace(self.world)
         for name in _TOLD:
-            if self.world.get(name) is not None:
-                self.world[name] = self.world[name].copy()
+            if (column := getattr(self.world, name)) is not None:
+                setattr(self.world, name, column.copy())
+        self.given = {**self.given, "world": self.world}
+        for name in _TOLD_BY_NAME:
+            if self.given.get(name) is not None:
+                self.given[name] = self.given[name].copy()
         return 0
 
     cdef int point_to_told(self) except -1:
@@ -85,20 +87,20 @@ cdef class Border:
         cdef const double[::1] values
         cdef const int32_t[::1] rows
         cdef const double[:, ::1] columns
-        if self.world.get("queue_columns") is not None:
-            columns = self.world["queue_columns"]
+        if self.given.get("queue_columns") is not None:
+            columns = self.given["queue_columns"]
             self.s.queue.column = &columns[0, 0]
-        if self.world.get("queue_key") is not None:
-            values = self.world["queue_key"]
+        if self.given.get("queue_key") is not None:
+            values = self.given["queue_key"]
             self.s.queue.key = &values[0]
-        if self.world.get("checkpoint_interval") is not None:
-            values = self.world["checkpoint_interval"]
+        if self.world.checkpoint_interval is not None:
+            values = self.world.checkpoint_interval
             self.s.track.interval = &values[0]
-        if self.world.get("shape_rank") is not None:
-            rows = self.world["shape_rank"]
+        if self.world.shape_rank is not None:
+            rows = self.world.shape_rank
             self.s.rank = &rows[0]
-        rows = self.rows = self.world["rows"]
-        self.jobs = self.world["jobs"]
+        rows = self.rows = self.world.rows
+        self.jobs = self.world.jobs
         self.s.row = &rows[0]
         return 0
 
@@ -117,21 +119,21 @@ cdef class Border:
         if code >= 0:
             return 0
         if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
-            raise self.settings["decision_error"](self.deadlock())
+            raise DecisionError(self.deadlock())
         self.failed = True
-        if code == STUCK and (self.s.trace.endless or "object" in self.settings["scheduler"]):
-            raise self.settings["decision_error"](self.deadlock())
+        if code == STUCK and (self.s.trace.endless or "object" in self.settings.scheduler):
+            raise DecisionError(self.deadlock())
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")
         if code == PYTHON_ERROR:
             error, self.error = self.error, None
             raise error
         if code == STUCK:
-            raise self.broken("jobs wait, nothing runs and nothing will happen")
+            raise EngineError("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
             self.verify()        # says which
-            raise self.broken("an invariant does not hold")
-        raise self.broken(f"unknown status {code}")
+            raise EngineError("an invariant does not hold")
+        raise EngineError(f"unknown status {code}")
 
     def translate_outside(self, int code):
         """What a decision could not do leaves the simulation in the middle of something."""
@@ -156,9 +158,9 @@ cdef class Border:
 
     cdef int refuse_if_unusable(self) except -1:
         if self.busy or self.s.closed:       # in this thread, which is inside
-            raise self.door.error("this simulation is in the middle of a step: a policy that is asked can only look")
+            raise BusyError("this simulation is in the middle of a step: a policy that is asked can only look")
         if self.failed:
-            raise self.broken(
+            raise EngineError(
                 "an exception broke off a scheduling pass of this simulation; it cannot go on, start again")
         return 0
 
@@ -169,7 +171,7 @@ cdef class Border:
         if check_invariants(&self.s, &found) == NO_MEMORY:
             raise MemoryError("no memory to check the invariants")
         if found != NULL:
-            raise self.broken(found.decode())
+            raise EngineError(found.decode())
 
     def row_key(self, job):
         """The row of a job in the user's log."""
@@ -177,25 +179,25 @@ cdef class Border:
 
     cdef int reads_runtimes(self, str kind) except -1:
         """Whether the policy of this kind, or the "caller", may read true run times (model.md#oracle)."""
-        scheduler = self.settings["scheduler"]
+        scheduler = self.settings.scheduler
         if kind == "caller":         # by an option of the simulation, or of External
-            return self.world.get("oracle_runtimes", False) or (
+            return self.world.oracle_runtimes or (
                 "object" not in scheduler and scheduler.get("oracle_runtimes", False))
-        policy = scheduler["order"] if kind == "order" else self.settings[kind]
+        policy = scheduler["order"] if kind == "order" else getattr(self.settings, kind)
         return policy.get("oracle_runtimes", False)
 
     def runtimes_of(self, str kind, jobs):
         """True run times (s) of jobs, by number, for the policy of this kind; inf where they are unknown."""
         if not self.reads_runtimes(kind):
-            raise self.settings["hidden_runtime"]()
+            raise self.parts.hidden_runtime()
         return np.asarray(self.inputs[1])[jobs]
 
     def column_of(self, name, rows):
         """A further column of the user's log."""
         if name == "runtime":
-            raise self.settings["hidden_runtime"]()
+            raise self.parts.hidden_runtime()
         try:
-            return self.world["columns"][name][rows]
+            return self.world.columns[name][rows]
         except KeyError:
             raise AttributeError(f"the log has no column {name!r}") from None
 
@@ -220,7 +222,7 @@ cdef class Border:
     cdef object seen(self, int32_t job, int32_t size):
         """What a `Placement` sees of the job that it places."""
         submit, runtime, estimate, _ = self.inputs
-        seen = self.settings["seen_job"](
+        seen = self.parts.seen_job(
             index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=size)
         if self.reads_runtimes("placement"):
             seen.runtime = float(runtime[job])
@@ -230,7 +232,7 @@ cdef class Border:
         """The index that a `Placement` chooses."""
         boxes = np.frombuffer(candidates, np.int32).reshape(-1, 6)
         bits = np.unpackbits(np.frombuffer(occ, np.uint8), bitorder="little")
-        x, y, z = (self.settings["machine"][axis] for axis in "xyz")
+        x, y, z = (self.settings.machine[axis] for axis in "xyz")
         busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
         return rule.choose(self.seen(job, int(self.inputs[3][job])), boxes, SimpleNamespace(now=now, busy=busy))
 

@@ -45,7 +45,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const 
     if kind in _MAY and s.asked.job >= 0:
         d.job = d.row_of(s.asked.job)
     if kind == "failure":
-        hidden = engine.settings["scheduler"].get("repairs") == "unknown" and s.asked.until > s.now
+        hidden = engine.settings.scheduler.get("repairs") == "unknown" and s.asked.until > s.now
         d.node, d.until = s.asked.node, INFINITY if hidden else s.asked.until
     elif kind == "checkpoint":
         d.asked = int(s.asked.number)
@@ -108,7 +108,7 @@ cdef class Decision(Places):
             if what not in _MAY[self.kind]:
                 self.refuse(f"jobs cannot be {what} at a decision of kind {self.kind!r}")
         elif not self.s.scheduler.elsewhere:
-            name = self.engine.settings["scheduler"]["name"]
+            name = self.engine.settings.scheduler["name"]
             self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         catch_up(self.s)
         self.head = -1
@@ -367,7 +367,7 @@ cdef class Decision(Places):
         """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
         _inside = self.enter(False)
         cdef int32_t j = self.find(job)
-        if "cost" not in (self.engine.settings["checkpointing"] or ()):
+        if "cost" not in (self.engine.settings.checkpointing or ()):
             self.refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
         self.refuse_another(j, "saved")
         if not can_save(self.s, j):

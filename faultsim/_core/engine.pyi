@@ -14,12 +14,13 @@ def run_together(engines: list[Engine], budgets: list[int]) -> list[int]: ...
 class Engine(Live):
     def __init__(
         self,
-        settings: dict[str, Any],
+        settings: object,
         submit: NDArray[np.float64],
         runtime: NDArray[np.float64],
         estimate: NDArray[np.float64],
         size: NDArray[np.int32],
-        world: dict[str, Any] | None = None,
+        world: object,
+        parts: object,
     ) -> None: ...
     def advance(self, until: float = ...) -> Decision | None: ...
     @property

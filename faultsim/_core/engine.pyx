@@ -11,7 +11,12 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from dataclasses import replace
+
 import numpy as np
+
+from faultsim.checks import LATEST
+from faultsim.errors import DecisionError
 
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
@@ -62,33 +67,34 @@ cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
 cdef class Engine(Live):
     """A simulation of the columns under the settings (see ``faultsim.simulate``, its only user)."""
 
-    def __init__(self, settings, submit, runtime, estimate, size, world=None):
+    def __init__(self, settings, submit, runtime, estimate, size, world, parts):
         cdef sim_t *s = &self.s
         if self.ready:
             raise RuntimeError("an Engine is initialised once")
-        self.settle(settings)
+        self.settings, self.parts = settings, parts
         self.inputs = (submit, runtime, estimate, size)
         self.columns = {}
         self.point_to_columns()
-        self.world = {**(world or {}), "kept": [], "n_jobs": s.n}
-        s.known, s.live = self.world.get("known", s.n), self.world.get("live", False)
+        self.world = replace(world)          # a caller with live= changes its fields
+        self.given = {**parts.inputs, "world": self.world, "kept": [], "n_jobs": s.n}
+        s.known, s.live = s.n if world.known is None else world.known, world.live
         if s.live:
             self.own_inputs()        # a key may be a column of the log
             self.point_to_columns()
-        s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
-        s.latest = settings["latest"]
-        s.record.on, s.track.on = settings["record"], settings["tracked"]
-        s.trace.repairs_known = settings["scheduler"].get("repairs") == "known"
+        s.kill, s.start_delay = settings.overrun == "kill", settings.start_delay
+        s.latest = LATEST
+        s.record.on, s.track.on = settings.record, parts.tracked
+        s.trace.repairs_known = settings.scheduler.get("repairs") == "known"
         s.owner = <void *><PyObject *>self
-        call_factory(settings["factories"]["machine"], &s.machine, settings["machine"], self.world)
+        call_factory(parts.factories["machine"], &s.machine, settings.machine, self.given)
         s.nodes = s.machine.nodes
-        set_inputs(s, self.world)
+        set_inputs(s, self.given)
         self.translate(sim_alloc(s))
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
         for kind in _POLICIES:
-            if kind in settings["factories"]:
-                options = settings["scheduler"]["order"] if kind == "order" else settings[kind]
-                call_factory(settings["factories"][kind], s, options, self.world)
+            if kind in parts.factories:
+                options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
+                call_factory(parts.factories[kind], s, options, self.given)
         if s.track.on:
             self.translate(progress_open(s))
             self.translate(outages_before(s))
@@ -96,7 +102,7 @@ cdef class Engine(Live):
         if s.trace.n > 0:
             add_source(s, FROM_TRACE, EV_FAILURE, INFINITY if s.trace.next == s.trace.n else s.trace.time[s.trace.next],
                        fire_failure)
-        self.rows, self.jobs = self.world.get("rows"), self.world.get("jobs")
+        self.rows, self.jobs = self.world.rows, self.world.jobs
         if s.live:
             self.point_to_told()
         self.ready = True
@@ -172,7 +178,7 @@ cdef class Engine(Live):
         number, deciding, stopped = s.n_decisions, s.deciding, self.stopped
         self.refuse_if_unusable()
         if not until >= s.now:
-            raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
+            raise DecisionError(f"advance(until={until:g}): it is {s.now:g} s already")
         self.begin()
         try:
             while code == R_BUDGET:
@@ -186,7 +192,7 @@ cdef class Engine(Live):
             return self.hand_out(self.kind_asked())
         if code == STUCK and (s.scheduler.elsewhere or s.live):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
-            raise self.settings["decision_error"](self.deadlock())
+            raise DecisionError(self.deadlock())
         self.translate(code)
         if until == INFINITY:
             return None
@@ -227,10 +233,10 @@ cdef class Engine(Live):
         memset(&s.scheduler, 0, sizeof(s.scheduler))
         memset(&s.order, 0, sizeof(s.order))
         s.queue.key = s.queue.column = NULL
-        self.settings = {**self.settings, "scheduler": scheduler}
-        self.world = {**self.world, "queue_key": None, "queue_columns": None, **inputs}
-        call_factory(order, s, scheduler["order"], self.world)
-        call_factory(factory, s, scheduler, self.world)
+        self.settings = replace(self.settings, scheduler=scheduler)
+        self.given = {**self.given, "queue_key": None, "queue_columns": None, **inputs}
+        call_factory(order, s, scheduler["order"], self.given)
+        call_factory(factory, s, scheduler, self.given)
         queue_again(s)
         items = releases_all(&s.releases)
         if s.scheduler.adopt != NULL:
@@ -249,7 +255,7 @@ cdef class Engine(Live):
         try:
             given = scheduler.schedule(self.decide("schedule", "scheduler"))
             if given is not None:
-                raise self.settings["nothing_returned"](scheduler, "schedule", given)
+                raise self.parts.nothing_returned(scheduler, "schedule", given)
         finally:
             self.s.n_decisions += 1
 
@@ -272,14 +278,14 @@ cdef class Engine(Live):
                 return policy.wants(decision)
             given = policy.react(decision) if question == ASK_FAILURE else policy.tick(decision)
             if given is not None:
-                raise self.settings["nothing_returned"](policy, "react" if question == ASK_FAILURE else "tick", given)
+                raise self.parts.nothing_returned(policy, "react" if question == ASK_FAILURE else "tick", given)
             return False
         finally:
             self.s.n_decisions += 1
 
     cpdef Inside look(self):
         """For a look that may sort the queue: an order in Python is somebody else's code."""
-        return self.door.enter("object" not in self.settings["scheduler"]["order"])
+        return self.door.enter("object" not in self.settings.scheduler["order"])
 
     cdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
@@ -362,9 +368,9 @@ cdef class Engine(Live):
         _inside = self.door.enter(True)
         self.refuse_if_unusable()
         other = Engine.__new__(Engine)
-        other.settle(self.settings)
+        other.settings, other.parts = self.settings, self.parts
         other.inputs = self.inputs
-        other.world = self.world
+        other.world, other.given = self.world, self.given
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
         other.stopped, other.foreseen = self.stopped, self.foreseen
         other.columns = {name: column.copy() for name, column in self.columns.items()}
@@ -416,7 +422,7 @@ cdef class Engine(Live):
         out["checkpoints"] = s.requests.n_checkpoints
         out["events"] = s.n_events
         out["passes"] = s.n_passes
-        out["ledger"] = dict(zip(self.settings["accounts"], [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
+        out["ledger"] = dict(zip(self.parts.accounts, [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
         out["makespan_begin"] = s.submit[0]
         out["makespan_end"] = s.clock
         if s.record.on:

@@ -7,6 +7,8 @@ import operator
 
 import numpy as np
 
+from faultsim.errors import DecisionError
+
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport fail_node, job_on, repair_now
@@ -32,7 +34,7 @@ cdef class Live(Border):
     # ------------------------------------------------------------------ below
 
     cdef object refuse(self, str text):
-        raise self.settings["decision_error"](text)
+        raise DecisionError(text)
 
     cdef int refuse_unless_live(self) except -1:
         self.refuse_if_unusable()
@@ -75,16 +77,17 @@ cdef class Live(Border):
         if submit[0] < s.now:
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
         if further is not None:
-            self.world["queue_columns"][:, s.known:s.known + len(submit)] = further
+            self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
         self.add(submit, runtime, estimate, size, interval, rank, key)
-        self.world["columns"] = columns
+        self.world.columns = columns
 
     cdef int add(self, submit, runtime, estimate, size, interval, rank, key) except -1:
         cdef sim_t *s = &self.s
         cdef int32_t first = s.known, count = <int32_t>len(submit)
         told = [*zip(self.inputs, (submit, runtime, estimate, size))]
-        told += [(self.world[name], values) for name, values in (
-            ("checkpoint_interval", interval), ("shape_rank", rank), ("queue_key", key)) if values is not None]
+        told += [(column, values) for column, values in (
+            (self.world.checkpoint_interval, interval), (self.world.shape_rank, rank),
+            (self.given.get("queue_key"), key)) if values is not None]
         for column, values in told:
             column[first:first + count] = values
         s.known += count

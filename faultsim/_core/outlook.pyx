@@ -161,7 +161,7 @@ cdef class Outlook(Moment):
         self.check()
         self.refuse_unless_named()
         busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
-        shape = self.engine.settings["machine"]
+        shape = self.engine.settings.machine
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
 
     @property
@@ -273,7 +273,7 @@ cdef class Outlook(Moment):
 
     cdef dict pod(self):
         """What the machine is, which must be a pod."""
-        machine = self.engine.settings["machine"]
+        machine = self.engine.settings.machine
         if machine["name"] != "pod":
             self.refuse("only a pod has cubes and slices")
         return machine

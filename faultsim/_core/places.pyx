@@ -80,7 +80,7 @@ cdef class Places(Outlook):
 
     cdef int check_kind(self, str what) except -1:
         """Whether jobs of this machine are placed in this way."""
-        machine = self.engine.settings["machine"]["name"]
+        machine = self.engine.settings.machine["name"]
         taken, ways = _TAKEN[machine]
         if what not in ways:
             self.refuse(f"jobs on a {machine} take {taken}: give {' or '.join([f'{way}=' for way in ways])}, not "
@@ -135,7 +135,7 @@ cdef class Places(Outlook):
         """The slice of these nodes, or of these whole cubes."""
         cdef machine_t *m = &self.s.machine
         cdef const int32_t[::1] node
-        cdef int32_t hosts = self.engine.settings["machine"]["hosts"], ask = ask_of(self.s, job)
+        cdef int32_t hosts = self.engine.settings.machine["hosts"], ask = ask_of(self.s, job)
         if what == "cubes":
             self.check_distinct(job, numbers, self.s.nodes // hosts, "cube")
             numbers = (numbers[:, None] * hosts + np.arange(hosts, dtype=np.int32)).ravel()
@@ -189,7 +189,7 @@ cdef class Places(Outlook):
         cdef int32_t node, hosts
         if what == "box":
             return f"box {tuple(numbers.tolist())}"
-        hosts = self.engine.settings["machine"]["hosts"] if what == "cubes" else 1
+        hosts = self.engine.settings.machine["hosts"] if what == "cubes" else 1
         for number in numbers.tolist():
             for node in range(number * hosts, (number + 1) * hosts):
                 if m.marked(m.state, mask, node):

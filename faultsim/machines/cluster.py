@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
 from faultsim.errors import OptionError
+from faultsim.machines.machine import Machine
 
 
 @dataclass(frozen=True, repr=False)
-class Cluster:
+class Cluster(Machine):
     """A flat machine: any free nodes will do for any job.
 
     Parameters
@@ -36,6 +37,8 @@ class Cluster:
     Cluster(128, shape=(4, 4, 8))
     """
 
+    any_nodes: ClassVar[bool] = True
+
     nodes: int
     _: KW_ONLY
     shape: tuple[int, int, int] | None = None
@@ -49,6 +52,11 @@ class Cluster:
     def name(self) -> str:
         """The kind of machine, ``"cluster"``."""
         return "cluster"
+
+    @property
+    def with_coordinates(self) -> str:
+        """How to write it with coordinates."""
+        return f"Cluster({self.nodes}, shape=(x, y, z))"
 
     def lower(self) -> dict[str, Any]:
         """The plain form that the engine takes and that provenance keeps."""

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Indices, Integers, LongIntegers
+from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
-from faultsim.errors import OptionError
-from faultsim.machines.pod_jobs import jobs_of
+from faultsim.errors import FaultsimError, OptionError
+from faultsim.machines.machine import Machine
+from faultsim.machines.pod_jobs import SHAPE, check_shapes, jobs_of, shape_ranks, speed_forms
 from faultsim.machines.slices import (
     MOST_CHIPS,
     MOST_EXTENT,
@@ -20,6 +24,7 @@ from faultsim.machines.slices import (
     default_slice,
     slice_of_shape,
 )
+from faultsim.machines.speed_forms import SpeedForm
 
 Wiring = Literal["ocs", "static"]
 #: Cubes of a pod, hosts of a cube, and the extent of one in chips, that the engine takes.
@@ -27,7 +32,7 @@ MOST_CUBES, MOST_HOSTS, MOST_EDGE = 160, 64, 128
 
 
 @dataclass(frozen=True)
-class Pod:
+class Pod(Machine):
     """A pod of cubes: a job needs a slice, which is made of whole cubes or lies inside one.
 
     A node is a host, which has some of the chips of a cube.  Host h of cube (x, y, z) is the node
@@ -74,6 +79,10 @@ class Pod:
     faultsim.errors.OptionError: the shape 4x4x6 of a slice is not allowed; the nearest that are: 4x4x4 (64 chips) \
 and 4x4x8 (128 chips)
     """
+
+    largest_place: ClassVar[str] = "largest slice"
+    node_unit: ClassVar[str] = "hosts"
+    picture: ClassVar[str] = "Cubes of the pod"
 
     cubes: Shape = (4, 4, 4)
     cube: Shape = (4, 4, 4)
@@ -132,6 +141,26 @@ and 4x4x8 (128 chips)
     def most_hosts(self) -> int:
         """Hosts of the largest slice, and so of the largest job."""
         return max(each.hosts for each in self.slices)
+
+    @property
+    def largest_job(self) -> int:
+        """Hosts of the largest slice."""
+        return self.most_hosts
+
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """Cubes, and the hosts of each."""
+        return self.n_cubes, self.hosts
+
+    @property
+    def held_back(self) -> int:
+        """The spare cubes."""
+        return self.spares
+
+    @property
+    def exchanges_nodes(self) -> bool:
+        """With optical switches a cube of a slice can be any other; with static wiring cubes are neighbours."""
+        return self.wiring == "ocs"
 
     @property
     def name(self) -> str:
@@ -204,6 +233,43 @@ and 4x4x8 (128 chips)
         """
         return jobs_of(self, log, chips, shape, round_up)
 
+    def spare_units(self, size: Integers) -> tuple[LongIntegers, int]:
+        """Cubes of each job; none is added to a slice inside a cube."""
+        cubes = -(-size.astype(np.int64) // self.hosts)
+        cubes[size <= max((each.hosts for each in self.slices if each.cubes == 0), default=0)] = 0
+        return cubes, self.hosts
+
+    def check_log(self, log: Workload) -> None:
+        """Refuse a log whose shapes are none of this pod's."""
+        check_shapes(self, log)
+
+    def shape_ranks(self, log: Workload) -> Integers | None:
+        """Of a log with shapes, where static wiring makes them matter."""
+        return shape_ranks(self, log) if self.wiring == "static" and SHAPE in log.further else None
+
+    def check_slowdown(self, effect: Slowdown) -> None:
+        """Refuse an axis without switches, and shapes that no slice has."""
+        if effect.axis and self.wiring != "ocs":
+            raise OptionError(
+                f"{effect!r}: no switches serve the axis {effect.axis} of all cubes of {self}: leave out the "
+                f"axis, or use wiring='ocs'"
+            )
+        for shape in effect.shapes:
+            try:
+                found = self.slice_of(shape=shape)
+            except FaultsimError as error:
+                raise OptionError(f"{effect!r}: {error}") from None
+            if found.cubes == 0:
+                raise OptionError(f"{effect!r}: a slice {shape} lies inside a cube, and uses nothing that all share")
+
+    def speed_forms(self, log: Workload) -> tuple[list[SpeedForm], Indices]:
+        """The slices of the jobs, and the cubes of each along its axes."""
+        return speed_forms(self.slices, self.cube[0], log)
+
+    def first_events(self, many: int) -> int:
+        """Few: a pass that searches slices takes long."""
+        return 64
+
     def lower(self) -> dict[str, Any]:
         """The plain form that the engine takes and that provenance keeps."""
         plain = {"name": "pod", "cubes": list(self.cubes), "cube": list(self.cube), "hosts": self.hosts}
@@ -258,6 +324,11 @@ and 4x4x8 (128 chips)
         9216
         """
         return cls((4, 6, 6), wiring=wiring, aligned=aligned, spares=spares)
+
+
+def pod_of(machine: object) -> Pod | None:
+    """The machine, if its places are slices of a pod."""
+    return machine if isinstance(machine, Pod) else None
 
 
 def _held(spares: object, cubes: int) -> int:

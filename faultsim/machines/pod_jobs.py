@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.arrays import Indices
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, InputError
 from faultsim.machines.slices import MOST_CHIPS, Slice, as_shape, as_text
+from faultsim.machines.speed_forms import SpeedForm
 
 Found = TypeVar("Found")
 #: Name of the further column of a log that says which shape a job asks for; "": the default one.
@@ -105,6 +107,25 @@ def shape_ranks(pod: HasSlices, log: Workload) -> NDArray[np.int32]:
     # As they are written may differ: "4X4x8".
     asked = [rank[text if text == "" else str(pod.slice_of(shape=text))] for text in shapes.tolist()]
     return np.array(asked, np.int32)[which]
+
+
+def speed_forms(slices: Sequence[Slice], edge: int, log: Workload) -> tuple[list[SpeedForm], Indices]:
+    """The different slices of the jobs, with the cubes of each along its axes, and the slice of each job."""
+    hosts = np.array([each.hosts for each in slices])
+    # The first of as many hosts is the most cubic one.
+    default = np.searchsorted(hosts, log.size)
+    different, which = np.unique(default, return_inverse=True)
+    if SHAPE in log.further:
+        asked = log.columns[SHAPE].astype(str)
+        by_text: dict[str, int] = {str(each): at for at, each in enumerate(slices)}
+        own = np.array([by_text.get(text, -1) for text in asked.tolist()])
+        different, which = np.unique(np.where(own >= 0, own, default), return_inverse=True)
+    forms = []
+    for at in different.tolist():
+        found = slices[at]
+        a, b, c = (max(extent // edge, 1) for extent in found.shape)
+        forms.append(SpeedForm(str(found), (a, b, c) if found.cubes else (1, 1, 1)))
+    return forms, which
 
 
 def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:

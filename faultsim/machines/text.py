@@ -5,7 +5,8 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.cluster import Cluster
-from faultsim.machines.kinds import KINDS, Machine
+from faultsim.machines.kinds import KINDS
+from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod
 from faultsim.machines.torus import Torus
 

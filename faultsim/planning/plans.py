@@ -13,7 +13,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
 from faultsim.errors import OptionError
-from faultsim.machines.pod import Pod
+from faultsim.machines.pod import Pod, pod_of
 from faultsim.machines.text import parse_machine
 from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
@@ -312,8 +312,8 @@ def rewired(pod: Pod, wiring: str) -> Pod:
 
 def _pod(given: object) -> Pod:
     """The machine, if it is one whose slices can be counted."""
-    machine = parse_machine(given) if isinstance(given, str) else given
-    if not isinstance(machine, Pod):
+    machine = pod_of(parse_machine(given) if isinstance(given, str) else given)
+    if machine is None:
         # The one name that is a torus of chips, too.
         example = "pod:tpu-v4" if given == "tpu-v4" else "pod:tpu-v5p"
         raise OptionError(f"plan: the machine must be a pod, such as {example!r}, got {given!s:.60}")

@@ -37,7 +37,7 @@ class Cubes(Protocol):
 def pod_of(result: "Result") -> Cubes | None:
     """The machine of a run, if it is a pod."""
     machine: Any = result.machine
-    return machine if machine.name == "pod" else None
+    return None if machine.blocks is None else machine
 
 
 class Layout(NamedTuple):

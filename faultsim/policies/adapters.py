@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from faultsim import checks
 from faultsim.data.columns import in_seconds
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
+from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import SeenJobs, reads_runtimes
 from faultsim.policies.checkpointing import Checkpointing
@@ -18,6 +20,7 @@ from faultsim.policies.interval_reports import stream
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
 from faultsim.policies.predictors import Predictor
+from faultsim.policies.settings import Lowered, Settings
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
 
@@ -100,14 +103,14 @@ class CheckedPlacement:
         return np.ascontiguousarray(nodes, np.int32)
 
 
-def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: Any, seed: int) -> dict[str, Any]:
+def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: Any, seed: int) -> PredictionRows:
     """What a `Predictor` written in Python predicts, checked, by begin."""
     name = f"{type(predictor).__name__}.predict"
     given = predictor.predict(trace, machine, stream(seed, "own predictor"))
     if not isinstance(given, Mapping):
         raise OptionError(f"{name} must return a mapping with node, and begin and end or time, got {given!r:.60}")
     table = checked_predictions(f"{name} must return", given, machine, name)
-    begin, end = table["begin"], table["end"]
+    begin, end = table.begin, table.end
     wrong = np.flatnonzero(np.diff(end, prepend=-np.inf) < 0)
     if len(wrong):
         row = int(wrong[0])
@@ -118,7 +121,7 @@ def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: A
     return table
 
 
-def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name: str) -> dict[str, Any]:
+def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name: str) -> PredictionRows:
     """Predictions in columns as of `Predictor.predict`, checked, by (begin, end, node)."""
     missing = {"node", "time"} - set(given) if "time" in given else {"node", "begin", "end"} - set(given)
     if missing or set(given) - {"node", "time", "begin", "end", "p"}:
@@ -126,9 +129,10 @@ def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name:
             f"{must} node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
         )
     begin = given.get("begin", given.get("time"))
-    columns = {"begin": begin, "end": given.get("end", begin), "node": given["node"]}
-    table: dict[str, Any] = {key: _numbers(name, key, values, timed=key != "node") for key, values in columns.items()}
-    begin, end, node = table["begin"], table["end"], table["node"]
+    begin, end, node = (
+        _numbers(name, key, values, timed=key != "node")
+        for key, values in (("begin", begin), ("end", given.get("end", begin)), ("node", given["node"]))
+    )
     if not len(begin) == len(end) == len(node):
         raise OptionError(
             f"{name}: begin, end and node must have one length, got {len(begin)}, {len(end)}, {len(node)}"
@@ -142,7 +146,7 @@ def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name:
     if ((node != np.floor(node)) | (node < 0) | (node >= machine.nodes)).any():
         raise OptionError(f"{name}: nodes must be whole numbers from 0 to {machine.nodes - 1}")
     p = checks.number(f"p of {name}", given.get("p", 1.0), low=0.0, high=1.0)
-    return {"begin": begin, "end": end, "node": node.astype(np.int32), "p": p}
+    return PredictionRows(begin, end, node.astype(np.int32), p)
 
 
 def checkpoint_intervals(
@@ -198,12 +202,22 @@ def _numbers(name: str, what: str, given: Any, *, finite: bool = True, timed: bo
     return values
 
 
-def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
+def guarded(settings: Settings) -> Settings:
+    """Settings in which each policy written in Python is behind a guard."""
+    return replace(
+        settings,
+        scheduler=_guarded(settings.scheduler),
+        placement=_guarded(settings.placement),
+        checkpointing=None if settings.checkpointing is None else _guarded(settings.checkpointing),
+    )
+
+
+def _guarded(lowered: Lowered) -> Lowered:
     """A lowered policy with its Python object, if it has one, behind a guard; the other parts unchanged."""
     out: dict[str, Any] = {}
     for key, value in lowered.items():
         if isinstance(value, dict):
-            out[key] = guarded(value)
+            out[key] = _guarded(value)
         elif key == "object" and isinstance(value, QueueOrder):
             out[key] = CheckedOrder(value)
         elif key == "object" and isinstance(value, Placement) and value.is_written():

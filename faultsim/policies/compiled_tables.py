@@ -184,8 +184,9 @@ class CompiledPlacement(Tabled, Placement):
 
     def check_machine(self, machine: Any) -> None:
         """It has a function for boxes, or for nodes."""
-        function = "choose" if machine.name == "torus" else "take"
-        if machine.name != "pod" and not getattr(self.table, function):  # of pods, its row says why not
+        function = "choose" if machine.has_boxes else "take"
+        known = machine.has_boxes or machine.any_nodes  # its row says why it is not for others
+        if known and not getattr(self.table, function):
             raise OptionError(f"placement {self.title!r} has no function {function}, which {machine} needs")
 
     def refused(self, what: int, job: int, now: float, given: int, count: int) -> OptionError:

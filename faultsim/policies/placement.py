@@ -128,9 +128,9 @@ class Placement(OwnPolicy):
         raise OptionError(f"{type(self).__name__} must define choose_nodes(self, job, free, state)")
 
     def check_machine(self, machine: Any) -> None:
-        """Refuse a machine for which the rule has no method; pods have none, as their row says."""
-        if self.is_written() and machine.name != "pod":
-            how, seen = ("choose", "candidates") if machine.name == "torus" else ("choose_nodes", "free")
+        """Refuse a machine for which the rule has no method; on pods no rule has one, as its row says."""
+        if self.is_written() and (machine.has_boxes or machine.any_nodes):
+            how, seen = ("choose", "candidates") if machine.has_boxes else ("choose_nodes", "free")
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 

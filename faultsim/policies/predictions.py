@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.world import PredictionRows
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Seconds, Share
 from faultsim.policies.interval_reports import draw_reports
@@ -149,7 +150,7 @@ class IntervalPredictor(_Columns):
         """The pairs, if they were given."""
         return {} if self.index is None or self.node is None else {"index": self.index, "node": self.node}
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """Interval k reaches from k * interval to (k + 1) * interval; sorted by interval, then node."""
         length = self.interval
         if self.index is not None and self.node is not None:
@@ -162,7 +163,8 @@ class IntervalPredictor(_Columns):
             index, node = draw_reports(
                 trace, nodes, seed, interval=length, precision=self.precision, recall=self.recall
             )
-        return {"begin": index * length, "end": (index + 1) * length, "node": node, "p": self.precision}
+        begin, end = (np.asarray(number, np.float64) * length for number in (index, index + 1))
+        return PredictionRows(begin, end, node, self.precision)
 
     def _options(self) -> dict[str, Any]:
         return {"precision": self.precision, "recall": self.recall, "interval": self.interval}
@@ -277,9 +279,9 @@ class PredictionTrace(_Columns):
         time, node = _outside(trace, false, nodes, rng)
         return cls(np.concatenate([hits, time]), np.concatenate([trace.node[seen], node]))
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """The list."""
-        return {"begin": self.time, "end": self.time, "node": self.node, "p": 1.0}
+        return PredictionRows(self.time, self.time, self.node, 1.0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The columns time and node."""

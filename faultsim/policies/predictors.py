@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks, renames
 from faultsim.data.failures import FailureTrace
+from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
 
@@ -64,10 +65,10 @@ class Predictor(OwnPolicy):
     says_where: ClassVar[bool] = True
     sees_jobs: ClassVar[bool] = False
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """Begin, end (equal for dated ones) and node of each, ascending, and the probability p of them all."""
         time, node, p = self.dated(trace) if trace is not None else _NOTHING
-        return {"begin": time, "end": time, "node": node, "p": p}
+        return PredictionRows(time, time, node, p)
 
     def dated(self, trace: FailureTrace) -> Dated:
         """Times, nodes and probability of dated predictions, of failures of the run."""

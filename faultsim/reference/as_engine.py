@@ -6,7 +6,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
+from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
 from faultsim.reference.engine import Run, simulate
 from faultsim.reference.live import Live
@@ -25,18 +27,18 @@ class ReferenceEngine:
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        settings: Settings,
         submit: NDArray[np.float64],
         runtime: NDArray[np.float64],
         estimate: NDArray[np.float64],
         size: NDArray[np.int32],
-        world: dict[str, Any] | None = None,
+        world: World | None = None,
     ) -> None:
         self._arguments = (settings, submit, runtime, estimate, size, world)
         self._output: dict[str, Any] | None = None
         self._made: Run | None = None
         self._live: Live | None = None
-        if world is not None and world.get("live"):
+        if world is not None and world.live:
             self._made = self._live = Live(settings, submit, runtime, estimate, size, world=world)
 
     @property

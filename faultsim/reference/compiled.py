@@ -180,7 +180,7 @@ class CompiledPass:
 def box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """A rule in C: ``choose``."""
     assert state.table is not None
-    policy, table = state.settings["placement"]["object"], state.table
+    policy, table = state.settings.placement["object"], state.table
     rows = [part for candidate in candidates for part in candidate[:6]]
     face = Boxes(version=VERSION, job=job.row, size=job.size, now=state.now, count=len(candidates))
     face.shape[:] = table.shape
@@ -217,7 +217,7 @@ def nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
     """A rule in C: ``take``; none are asked for if none are wanted."""
     if count == 0:
         return []
-    policy, words = state.settings["placement"]["object"], (state.nodes + 63) // 64
+    policy, words = state.settings.placement["object"], (state.nodes + 63) // 64
     face = Nodes(version=VERSION, job=job.row, count=count, nodes=state.nodes, words=words, now=state.now)
     face.submit, face.estimate, face.p = job.submit, job.estimate, state.world.p
     open_, taken = mask_of(free, words), np.zeros(words, np.uint64)

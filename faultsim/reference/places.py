@@ -38,7 +38,7 @@ def given_place(
     numbers = _whole(value)
     if numbers is None:
         refuse(f"{what} of job {job.row} must be whole numbers, got {value!r}")
-    machine = state.settings["machine"]["name"]
+    machine = state.settings.machine["name"]
     kind, ways = _TAKEN[machine]
     if what not in ways:
         refuse(f"jobs on a {machine} take {kind}: give {' or '.join(f'{way}=' for way in ways)}, not {what}=")
@@ -92,7 +92,8 @@ def _box(state: State, numbers: list[int], refuse: Refuse) -> Box:
 def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bool) -> Box:
     """A place that is large enough, if nobody else has a node of it and what is held back stays so."""
     own = job.mask if moves else 0
-    kind = "slice" if isinstance(state.table, PodTable) else "box"
+    assert state.table is not None
+    kind = state.table.place
     if moves and box.size != job.allocated:
         refuse(f"job {job.row} moves to a {kind} of the {job.allocated} nodes that it has, got {box.size}")
     if box.size < job.size:

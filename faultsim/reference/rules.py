@@ -8,10 +8,11 @@ from typing import Any
 
 from faultsim.errors import NotAvailableError, OptionError
 from faultsim.policies.registry import KINDS, find, known_policies
+from faultsim.policies.settings import Settings
 from faultsim.reference.scheduling.migration import NoMigration
 
 
-def rules_of(settings: dict[str, Any]) -> dict[str, Any]:
+def rules_of(settings: Settings) -> dict[str, Any]:
     """The rules of lowered settings by kind, also of policies that are parameters of others.
 
     Raises
@@ -21,11 +22,11 @@ def rules_of(settings: dict[str, Any]) -> dict[str, Any]:
     OptionError
         The machine does not support it.
     """
-    given = {kind: settings[kind] for kind, row in KINDS.items() if row.option and settings.get(kind)}
+    given = {kind: settings.policy(kind) for kind, row in KINDS.items() if row.option and settings.policy(kind)}
     for policy in list(given.values()):
         given |= {kind: part for kind, part in policy.items() if kind in KINDS and isinstance(part, dict)}
     given.setdefault("checkpointing", {"name": "none"})
-    machine = settings["machine"]["name"]
+    machine = settings.machine["name"]
     rules = {kind: rule(kind, policy, machine) for kind, policy in given.items()}
     return {"migration": NoMigration({}), "recovery": None} | rules
 

@@ -73,7 +73,7 @@ class PickBox(Environment):
         **options: Any,
     ) -> None:
         machine = Torus(4, 4, 8) if machine is None else machine
-        if not isinstance(machine, Torus):
+        if not machine.has_boxes:
             kind = getattr(machine, "name", "other machine")
             raise OptionError(
                 f"PickBox needs a Torus: a {kind} has no boxes, got {machine!r}; PickJob takes any machine"
@@ -84,7 +84,7 @@ class PickBox(Environment):
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)
         self._scheduler, self._torus = External(order=order), machine
-        shape = (machine.x, machine.y, machine.z)
+        shape = machine.shape
         self.action_space = spaces.Discrete(self._n)
         self.observation_space = spaces.Dict(
             nodes=spaces.Box(0.0, 1.0, shape, np.float32),

@@ -100,7 +100,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
-        if not isinstance(machine, Cluster):
+        if not machine.any_nodes:
             raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")
         if checks.choice("observation", observation, OBSERVATIONS) not in _PRESETS:
             raise NotAvailableError(f"VectorPickJob has no observation {observation!r}; use PickJob")

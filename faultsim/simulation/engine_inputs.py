@@ -5,12 +5,12 @@ policies always face the same failures and the same predictions.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.failures import FailureTrace
+from faultsim.data.world import FailureRows, PredictionRows, RequestRows, TickRows, World
 from faultsim.errors import OptionError
 from faultsim.policies import BeforeFailure, Blind, Fars, PredictedWindows, Predictor
 from faultsim.policies.adapters import own_predictions
@@ -18,51 +18,42 @@ from faultsim.policies.base import Policy
 from faultsim.policies.interval_reports import MOST, bucket_numbers, refuse_short
 from faultsim.simulation.options import RunOptions
 
-Table = dict[str, Any]
 #: Interval numbers up to this are exact as doubles.
 EXACT = 2.0**53
 
 
-def make_world(run: RunOptions, begin: float) -> dict[str, Table] | None:
-    """Failures, predictions and alarms of a run whose first job is submitted at `begin` (s); None without any.
-
-    Returns
-    -------
-    dict or None
-        ``failures``: time, node, downtime; ``predictions``: begin, end (equal for dated ones), node and their
-        probability p; ``alarms``: time and node of requested checkpoints, node -1 for a request to all victims;
-        ``ticks``: when `Fars` acts, and what is suspicious then (`ticks`). Empty tables are omitted.
-    """
+def make_world(run: RunOptions, begin: float) -> World:
+    """Failures, predictions, requests and ticks of a run whose first job is submitted at `begin` (s); None if empty."""
+    world = World()
     if run.failures is None and run.predictor is None:
-        return None
-    world: dict[str, Table] = {}
+        return world
     trace = run.failures
     if trace is not None and len(trace):
-        world["failures"] = {"time": trace.time, "node": trace.node, "downtime": trace.downtime}
+        world.failures = FailureRows(trace.time, trace.node, trace.downtime)
     if run.predictor is not None and run.predictor.is_written():
         foreseen = own_predictions(run.predictor, trace, run.machine, run.seed)
     else:
         foreseen = predictions(run.predictor, trace, nodes=run.machine.nodes, seed=run.seed)
-    if len(foreseen["node"]):
-        world["predictions"] = foreseen
+    if len(foreseen.node):
+        world.predictions = foreseen
     asked = alarms(run.checkpointing, run.predictor, trace, foreseen, begin)
-    if len(asked["node"]):
-        world["alarms"] = asked
+    if len(asked.node):
+        world.alarms = asked
     if isinstance(run.rescheduling, Fars):
         coming = ticks(foreseen, run.rescheduling.interval)
-        if len(coming["node"]):
-            world["ticks"] = coming
-    return world or None
+        if len(coming.node):
+            world.ticks = coming
+    return world
 
 
-def predictions(predictor: Predictor | None, trace: FailureTrace | None, *, nodes: int, seed: int) -> Table:
+def predictions(predictor: Predictor | None, trace: FailureTrace | None, *, nodes: int, seed: int) -> PredictionRows:
     """What a predictor predicts, in order of time (model.md#predictors).
 
     Examples
     --------
     >>> import faultsim as fs
     >>> trace = fs.FailureTrace([10, 20], [0, 1], 0, coin=[0.3, 0.6])
-    >>> predictions(fs.Accuracy(0.5), trace, nodes=2, seed=0)["node"]
+    >>> predictions(fs.Accuracy(0.5), trace, nodes=2, seed=0).node
     array([0], dtype=int32)
     """
     return (predictor or Blind()).predictions(trace, nodes, seed)
@@ -71,35 +62,34 @@ def predictions(predictor: Predictor | None, trace: FailureTrace | None, *, node
 # -- rescheduling
 
 
-def ticks(foreseen: Table, interval: float) -> Table:
+def ticks(foreseen: PredictionRows, interval: float) -> TickRows:
     """The ticks of `Fars` at which nodes become suspicious or cease to be (model.md#suspicious).
 
     Tick k is at k * interval and looks at (k * interval, (k + 1) * interval].
 
     Parameters
     ----------
-    foreseen : dict
+    foreseen : PredictionRows
         What `predictions` returns.
     interval : float
         Seconds.
 
     Returns
     -------
-    dict
-        ``time`` (t,): ascending; ``first`` (t + 1,): the nodes that are suspicious from ``time[i]`` on are
-        ``node[first[i]:first[i + 1]]``, ascending, each once.
+    TickRows
+        By time; the nodes of a tick ascend, each once.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> trace = fs.FailureTrace([200, 300, 1000], [1, 0, 1], 0)
     >>> table = ticks(predictions(fs.Perfect(), trace, nodes=2, seed=0), 300.0)
-    >>> table["time"], table["first"], table["node"]
+    >>> table.time, table.first, table.node
     (array([   0.,  300.,  900., 1200.]), array([0, 2, 2, 3, 3]), array([0, 1, 1], dtype=int32))
     """
-    begin, end, node = foreseen["begin"], foreseen["end"], foreseen["node"].astype(np.int64)
+    begin, end, node = foreseen.begin, foreseen.end, foreseen.node.astype(np.int64)
     if not len(node):
-        return {"time": np.empty(0), "first": np.zeros(1, np.int64), "node": np.empty(0, np.int32)}
+        return TickRows(np.empty(0), np.zeros(1, np.int64), np.empty(0, np.int32))
     refuse_short("a Fars interval", interval, float(end[-1] - begin[0]))
     if end[-1] / interval > EXACT:
         raise OptionError(f"a Fars interval of {interval:g} s is too short for predictions up to {end[-1]:g} s")
@@ -116,11 +106,8 @@ def ticks(foreseen: Table, interval: float) -> Table:
     number, place = np.divmod(np.unique((k - k.min()) * nodes + np.repeat(node, each)), nodes)
     number += k.min()
     acting = np.unique(np.concatenate([number, number + 1]))
-    return {
-        "time": acting * interval,
-        "first": np.append(np.searchsorted(number, acting), len(number)),
-        "node": place.astype(np.int32),
-    }
+    first = np.append(np.searchsorted(number, acting), len(number))
+    return TickRows(acting * interval, first, place.astype(np.int32))
 
 
 def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
@@ -135,21 +122,25 @@ def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
 
 
 def alarms(
-    policy: Policy | None, predictor: Predictor | None, trace: FailureTrace | None, foreseen: Table, begin: float
-) -> Table:
+    policy: Policy | None,
+    predictor: Predictor | None,
+    trace: FailureTrace | None,
+    foreseen: PredictionRows,
+    begin: float,
+) -> RequestRows:
     """Requests for checkpoints, in order of time; none before `begin`, when nothing can run (model.md#requested)."""
     time, node = np.empty(0), np.empty(0, np.int32)
     if isinstance(policy, BeforeFailure):
         if predictor is None and trace is not None:
             time, node = trace.time, trace.node
         else:
-            time, node = foreseen["begin"], foreseen["node"]
+            time, node = foreseen.begin, foreseen.node
         time = _in_time(time, policy.cost)
     elif isinstance(policy, PredictedWindows) and trace is not None:
         time = _windows(policy, trace)
         node = np.full(len(time), -1, np.int32)
     here = time >= begin
-    return {"time": time[here], "node": node[here]}
+    return RequestRows(time[here], node[here])
 
 
 def _in_time(time: NDArray[np.float64], cost: float) -> NDArray[np.float64]:

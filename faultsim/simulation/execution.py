@@ -8,6 +8,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
+from faultsim.arrays import Values
 from faultsim.data.event_kinds import NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
+from faultsim.data.world import World
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.machines import Pod, Torus
-from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
+from faultsim.policies.settings import Lowered, Settings
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
@@ -42,18 +44,6 @@ INFINITY = float("inf")
 _TO_COME = (INFINITY, 0.0, 0.0, 1)
 #: Which run times nobody knows: of all jobs, or of each.
 Unknown = bool | NDArray[np.bool_]
-#: What the engine takes unchanged from a lowered run.
-_ENGINE_SETTINGS = (
-    "machine",
-    "scheduler",
-    "placement",
-    "migration",
-    "checkpointing",
-    "rescheduling",
-    "overrun",
-    "start_delay",
-    "record",
-)
 
 
 class Stopped(Exception):
@@ -90,43 +80,42 @@ class Execution:
         if not live and (unused := without_effect(run)):
             self._lowered["without_effect"] = unused
         settings = _engine_settings(self._lowered, run)
-        if run.has_python or "object" in settings["scheduler"]["order"]:
+        if run.has_python or "object" in settings.scheduler["order"]:
             settings = guarded(settings)
         estimate = run.expected_runtimes(self._log)
-        columns: list[NDArray[Any]] = [self._log.submit, self._log.runtime, estimate, self._log.size]
-        world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
+        columns: list[Values] = [self._log.submit, self._log.runtime, estimate, self._log.size]
+        world = make_world(run, float(self._log.submit[0]))
+        self._add_user_rows(world)
         if oracle_runtimes:
-            world["oracle_runtimes"] = self._lowered["oracle_runtimes"] = True
-        if (slow := clocks(run, self._log)) is not None:
-            world["clocks"] = slow
+            world.oracle_runtimes = self._lowered["oracle_runtimes"] = True
+        world.clocks = clocks(run, self._log)
         policy = run.checkpointing
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world["checkpoint_interval"] = planned_intervals(policy, self._log, estimate)
-        if (ranks := _ranks(run, self._log)) is not None:
-            world["shape_rank"] = ranks
+            world.checkpoint_interval = planned_intervals(policy, self._log, estimate)
+        world.shape_rank = run.machine.shape_ranks(self._log)
         if live:
             if run.failures is not None:
                 run.failures.refuse_slowdowns("live=")
             columns[1] = self._runtimes(self._log, unknown)
-            columns = self._make_room(live, settings, columns, world)
+            settings = replace(settings, record=True)
+            columns = self._make_room(live, columns, world)
         self.engine = _ENGINES[engine](settings, *columns, world)
-        self._budget = _first_budget(run)
+        self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
 
-    def _make_room(
-        self, live: int, settings: dict[str, Any], columns: list[NDArray[Any]], world: dict[str, Any]
-    ) -> list[NDArray[Any]]:
+    def _make_room(self, live: int, columns: list[Values], world: World) -> list[Values]:
         """For jobs that the caller has not submitted yet."""
+        assert self._told is not None
         known, rest = len(self._log), live - len(self._log)
-        settings["record"] = self._lowered["live"] = True
-        rows, jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
-        jobs[:known] = rows[:known]
-        world |= {"live": True, "known": known, "rows": rows, "jobs": jobs, "columns": self._told}
-        if world.get("checkpoint_interval") is not None:
-            world["checkpoint_interval"] = np.append(world["checkpoint_interval"], np.full(rest, INFINITY))
-        if "shape_rank" in world:
-            world["shape_rank"] = np.append(world["shape_rank"], np.zeros(rest, np.int32))
+        self._lowered["live"] = True
+        world.live, world.known, world.columns = True, known, self._told
+        world.rows, world.jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
+        world.jobs[:known] = world.rows[:known]
+        if world.checkpoint_interval is not None:
+            world.checkpoint_interval = np.append(world.checkpoint_interval, np.full(rest, INFINITY))
+        if world.shape_rank is not None:
+            world.shape_rank = np.append(world.shape_rank, np.zeros(rest, np.int32))
         return [
             np.append(column, np.full(rest, value, column.dtype))
             for column, value in zip(columns, _TO_COME, strict=True)
@@ -152,15 +141,14 @@ class Execution:
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
 
-    def _user_rows(self) -> dict[str, Any]:
+    def _add_user_rows(self, world: World) -> None:
         """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
         given = self._run.log
-        found: dict[str, Any] = {"columns": given.columns}
+        world.columns = given.columns
         if given is not self._log:
-            rows = np.flatnonzero(given.size <= self._log.size.max()).astype(np.int32)
-            found["rows"], found["jobs"] = rows, np.full(len(given), -1, np.int32)
-            found["jobs"][rows] = np.arange(len(rows), dtype=np.int32)
-        return found
+            world.rows = np.flatnonzero(given.size <= self._log.size.max()).astype(np.int32)
+            world.jobs = np.full(len(given), -1, np.int32)
+            world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
 
     def go_on(
         self, until: float = INFINITY, *, report: Progress | None = None, stop: Callable[[], bool] | None = None
@@ -197,9 +185,8 @@ class Execution:
         runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
         interval = planned_intervals(self._run.checkpointing, log, estimate)
         told = self._told.and_then(log)
-        if isinstance(self._run.machine, Pod):
-            check_shapes(self._run.machine, log)
-        rank = _ranks(self._run, log)
+        self._run.machine.check_log(log)
+        rank = self._run.machine.shape_ranks(log)
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
         self._told = told
@@ -212,7 +199,7 @@ class Execution:
         order = self._lowered["scheduler"]["order"]
         if not has_inputs(order["name"]):
             return None, None
-        inputs = order_inputs(order, estimate, log.size, {"columns": log.columns})
+        inputs = order_inputs(order, estimate, log.size, log.columns)
         further: NDArray[np.float64] | None = inputs.get("queue_columns")
         if not getattr(inputs.get("queue_program"), "static", False):
             return inputs.get("queue_key"), further
@@ -234,7 +221,7 @@ class Execution:
                     f"foresee is not available with {policy!r}, which plans its {policy.plans_ahead} before the run"
                 )
         table = checked_predictions("foresee takes", given, self._run.machine, "foresee")
-        self.engine.foresee(table["begin"], table["end"], table["node"], table["p"])
+        self.engine.foresee(table.begin, table.end, table.node, table.p)
 
     def take_over(self, run: RunOptions) -> None:
         """Go on with another scheduler and queue order, those of `run`."""
@@ -243,8 +230,8 @@ class Execution:
         scheduler = self._lowered["scheduler"]
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
-        columns = self.engine.settings["machine"]["name"], run.expected_runtimes(self.log), self.log.size
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, self._user_rows()))
+        columns = run.machine.name, run.expected_runtimes(self.log), self.log.size
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, run.log.columns))
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""
@@ -309,13 +296,13 @@ def _went(reason: str) -> str:
 # -- engines
 
 
-def _engine_settings(lowered: dict[str, Any], run: RunOptions) -> dict[str, Any]:
-    """The part of a lowered run that an engine takes."""
-    settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
-    settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
-    recovery = lowered["recovery"]
-    settings["recovery"] = recovery if recovery and (lowered["failures"] or recovers(run)) else None
-    return settings
+def _engine_settings(lowered: Lowered, run: RunOptions) -> Settings:
+    """The part of a lowered run that an engine reads."""
+    given = {each.name: lowered[each.name] for each in fields(Settings) if each.name in lowered}
+    given["placement"] = {"box_order": BOX_ORDERS[0], **lowered["placement"]}
+    if not (lowered["failures"] or recovers(run)):
+        given["recovery"] = None
+    return Settings(**given)
 
 
 def _settled(output: dict[str, Any]) -> dict[str, Any]:
@@ -332,19 +319,3 @@ def _reference(*arguments: Any) -> Any:
 
 #: Name -> engine.
 _ENGINES: dict[str, Callable[..., Any]] = {"core": core_engine, "reference": _reference}
-
-
-def _ranks(run: RunOptions, log: Workload) -> NDArray[np.int32] | None:
-    """Which shapes the jobs ask for, where that matters."""
-    if isinstance(run.machine, Pod) and run.machine.wiring == "static" and SHAPE in log.further:
-        return shape_ranks(run.machine, log)
-    return None
-
-
-def _first_budget(run: RunOptions) -> int:
-    """Events of the first slice: few if one event can be expensive, so that the first slice is short too."""
-    if isinstance(run.machine, Torus):
-        return 64 if run.machine.nodes <= 4096 else 1
-    if isinstance(run.machine, Pod):
-        return 64
-    return 64 if run.scheduler.is_slow else 4096

@@ -12,9 +12,8 @@ from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Machine, Pod, parse_machine
+from faultsim.machines import Machine, parse_machine
 from faultsim.machines.kinds import ANY
-from faultsim.machines.pod_jobs import check_shapes
 from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
@@ -57,11 +56,6 @@ from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.slowness import check_slowdowns
 
 DEFAULT_SCHEDULER = EasyBackfill()
-
-#: Reason under which ``oversized="drop"`` counts.
-LARGER = "larger than the machine"
-LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
-LARGER_THAN_SLICES = "larger than the largest slice"
 
 _ESTIMATES = ("requested", "actual")
 #: Most checkpoints that a job may plan: more suggest a mistake in units, and would not be counted exactly.
@@ -165,8 +159,7 @@ class Run:
         check_combination(self, policies)
         check_slowdowns(self)
         self.scheduler.check_columns(self.log._known_columns)
-        if isinstance(self.machine, Pod):
-            check_shapes(self.machine, self.log)
+        self.machine.check_log(self.log)
 
     def simulate(self, *, progress: bool | Progress = False, engine: EngineName = "core") -> Result:
         """Run it to the end.
@@ -238,12 +231,11 @@ class Run:
         if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
             return log
         spare, larger = spare_nodes(self), needed > nodes
-        reason = LARGER_WITHOUT_SPARES if spare else LARGER
+        reason = f"larger than the {self.machine.largest_place}" + (" without its spare nodes" if spare else "")
         less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
-        what, unit = f"{reason} ({less}{nodes:,} nodes)", "nodes"
-        if isinstance(self.machine, Pod):
-            reason, unit = LARGER_THAN_SLICES, "hosts"
-            what = f"larger than the largest slice of {self.machine} ({nodes:,} hosts)"
+        unit = self.machine.node_unit
+        of = "" if reason.endswith("machine") or spare else f" of {self.machine}"
+        what = f"{reason}{of} ({less}{nodes:,} {unit})"
         if needed is not log.size:
             what = f"with {self.recovery!r} {what}"
         remedy = "take a larger machine" + (" or fewer spare nodes," if spare or needed is not log.size else "")

@@ -1,7 +1,7 @@
 """`WorkflowRun`: everything that `simulate_workflows` takes, checked once, before anything runs."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies, parse_policy
+from faultsim.policies.settings import WorkflowSettings
 from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 
 _TRANSFERS = ("parallel", "in_turn")
@@ -93,19 +94,15 @@ class WorkflowRun:
         _check_nodes(self.failures, self.predictor, self.resources)
         put(self, "seed", checks.whole("seed", self.seed, low=0))
 
-    def engine_settings(self) -> dict[str, Any]:
-        """What an engine takes besides tables: scheduler, transfers, seconds of a copy of outputs, record."""
-        return {
-            "scheduler": self.scheduler.lower(),
-            "transfers": self.transfers,
-            "outputs": self.outputs.cost if isinstance(self.outputs, SharedOutputs) else None,
-            "record": self.record,
-        }
+    def engine_settings(self) -> WorkflowSettings:
+        """What an engine reads besides tables: scheduler, transfers, seconds of a copy of outputs, record."""
+        copying = self.outputs.cost if isinstance(self.outputs, SharedOutputs) else None
+        return WorkflowSettings(self.scheduler.lower(), self.transfers, copying, self.record)
 
     def lower(self) -> dict[str, Any]:
         """The options as plain values; not the inputs, which are too large for it."""
         predictor = None if self.predictor is None else self.predictor.lower()
-        return {**self.engine_settings(), "predictor": predictor, "seed": self.seed}
+        return {**asdict(self.engine_settings()), "predictor": predictor, "seed": self.seed}
 
 
 def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
-from faultsim.errors import BusyError, DecisionError, EngineError, InputError
+from faultsim.data.world import FailureRows, World
+from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor, SharedOutputs, WorkflowScheduler
 from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
-from faultsim.results.prediction_accuracy import matched
+from faultsim.results.prediction_accuracy import Matched, matched
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
@@ -141,9 +142,8 @@ class WorkflowExecution:
         world, self._matched = _world(run.failures, run.predictor, run.resources, run.seed)
         settings = run.engine_settings()
         tables = _tables(run.flows, run.resources, run.arrival)
-        _check_range(tables, world or {}, settings["outputs"] or 0.0)
-        errors = {"error": EngineError, "busy_error": BusyError, "decision_error": DecisionError}
-        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
+        _check_range(tables, world, settings.outputs or 0.0)
+        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, tables, world)
         self._settings = {**run.lower(), "engine": engine}
         if run.predictor is not None and not run.scheduler.asks and (unused := of_predictor(run.predictor)):
             self._settings["without_effect"] = unused
@@ -199,30 +199,30 @@ def _tables(flows: Sequence[Workflow], resources: Resources, when: NDArray[np.fl
     return tables
 
 
-def _world(trace: FailureTrace | None, predictor: Predictor | None, resources: Resources, seed: int) -> tuple[Any, Any]:
+def _world(
+    trace: FailureTrace | None, predictor: Predictor | None, resources: Resources, seed: int
+) -> tuple[World, Matched]:
     """Failures and predictions, and how they match."""
     foreseen = predictions(predictor, trace, nodes=resources.n_nodes, seed=seed)
-    world: dict[str, Any] = {"predictions": foreseen}
-    none = np.empty(0)
-    failing: tuple[Any, Any, Any] = (none, none, none.astype(np.int32))
+    failing = FailureRows(np.empty(0), np.empty(0, np.int32), np.empty(0))
     if trace is not None:
-        failing = (trace.time, trace.downtime, trace.node)
-        world["failures"] = dict(zip(("time", "downtime", "node"), failing, strict=True))
-    pairing = matched(*failing, foreseen["begin"], foreseen["end"], foreseen["node"])
-    return {name: table for name, table in world.items() if len(table["node"])} or None, pairing
+        failing = FailureRows(trace.time, trace.node, trace.downtime)
+    pairing = matched(failing.time, failing.downtime, failing.node, foreseen.begin, foreseen.end, foreseen.node)
+    world = World(failures=failing if len(failing.node) else None, predictions=foreseen if len(foreseen.node) else None)
+    return world, pairing
 
 
-def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> None:
+def _check_range(tables: dict[str, Any], world: World, copy: float) -> None:
     """Check that no time of the run can overflow: after the last external event everything happens at most once."""
     with np.errstate(over="ignore"):
         longest = tables["cost"].max(axis=1) if tables["cost"].ndim == 2 else tables["cost"] / tables["speed"].min()
         moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
         last = float(longest.sum() + moved.sum() + copy * len(longest) + tables["arrival"].max())
-        if "failures" in world:
-            up = world["failures"]["time"] + world["failures"]["downtime"]
+        if world.failures is not None:
+            up = world.failures.time + world.failures.downtime
             last += float(np.max(up, initial=0.0, where=np.isfinite(up)))  # infinite: down for good
-        if "predictions" in world:
-            last += float(world["predictions"]["end"][-1])
+        if world.predictions is not None:
+            last += float(world.predictions.end[-1])
     if not last < float("inf"):
         raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
     lasting = {"cost of a job": longest.max(initial=0.0), "transfer": moved.max(initial=0.0), "copy": copy}

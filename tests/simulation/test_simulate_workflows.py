@@ -14,7 +14,7 @@ import faultsim as fs
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.errors import InputError, OptionError
 from faultsim.results.prediction_accuracy import matched
-from faultsim.simulation.core_engine import core_workflow_engine as WorkflowEngine
+from helpers.engine_inputs import compiled_workflows as WorkflowEngine
 from helpers.refusals import refusals, refused
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, world_of
 

@@ -18,7 +18,7 @@ def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -
     ones left are free at once".
     """
     state.swap(job, given, healthy[: len(given)])
-    interrupt(state, job, Cost.of(state.settings["rescheduling"]))
+    interrupt(state, job, Cost.of(state.settings.policy("rescheduling")))
 
 
 def change_box(state: State, job: Job, promise: "Promise") -> bool:
@@ -27,7 +27,7 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     end"; "If there is no such box, the job stays."
     """
     assert state.table is not None
-    moved, cost = copy(job), Cost.of(state.settings["rescheduling"])
+    moved, cost = copy(job), Cost.of(state.settings.policy("rescheduling"))
     interrupt(state, moved, cost)
     end = state.expected_end(moved)
     occupied = state.blocked & ~job.mask

@@ -147,7 +147,7 @@ def alarm(state: State, node: int) -> Generator[str, None, None]:
 
 def grants(state: State, job: Job, *, by_rule: bool) -> Generator[str, None, bool]:
     """Whether a job that can save does: the policy says so, unless somebody outside is asked, who may have begun it."""
-    if "object" in state.settings["checkpointing"] or "checkpoint" in state.settings["scheduler"].get("at", ()):
+    if "object" in state.settings.policy("checkpointing") or "checkpoint" in state.settings.scheduler.get("at", ()):
         granted = yield from state.ask("checkpoint", job, asked=job.asked)
         return bool(granted) and not state.acted
     return by_rule
@@ -181,7 +181,7 @@ def ask(state: State, job: Job) -> Generator[str, None, None]:
     """ "granted only if also (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its
     nodes with a prediction in the window from t to t + (W + C)."
     """
-    rule = state.settings["checkpointing"]
+    rule = state.settings.policy("checkpointing")
     interval, cost = float(rule["interval"]), float(rule["cost"])
     job.asked += 1
     k = sum(job.has(node) for node in state.world.failing(state.now, state.now + (interval + cost)))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from faultsim.policies.settings import Settings
 from faultsim.reference.faults.failures import requeue
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.state import State
@@ -51,6 +52,6 @@ def swap(state: State, job: Job) -> None:
     set_out(job, "restart", begin, begin + job.restart_cost, here.safe, here.safe, 0.0, since=begin, now=state.now)
 
 
-def unit_of(settings: dict[str, Any]) -> int:
+def unit_of(settings: Settings) -> int:
     """Nodes that are exchanged at once: one, or the hosts of a cube."""
-    return int(settings["machine"].get("hosts", 1))
+    return int(settings.machine.get("hosts", 1))

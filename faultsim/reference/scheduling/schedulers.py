@@ -26,7 +26,7 @@ class Fcfs:
         "But with `Defragment`, with `ConservativeBackfill`, with `Preemptive` and where decisions come from outside
         every pass goes by the order" (model.md#orders).
         """
-        if not self.decides or (state.table is not None and state.settings["migration"]):
+        if not self.decides or (state.table is not None and state.settings.migration):
             return True
         room = state.open_to_start
         return any(job.needs <= room for job in state.queue)

@@ -109,9 +109,7 @@ def predictor_rates(trace: FailureTrace, p: Parameters, seed: int) -> dict[tuple
     found = {}
     for precision, recall in ((p.precision, p.recall), (0.1, 0.1), (0.25, 0.25), (1.0, 1.0)):
         reports = predictions(IntervalPredictor(precision, recall, p.interval), trace, nodes=NODES, seed=seed)
-        said = set(
-            zip(np.rint(reports["begin"] / p.interval).astype(int).tolist(), reports["node"].tolist(), strict=True)
-        )
+        said = set(zip(np.rint(reports.begin / p.interval).astype(int).tolist(), reports.node.tolist(), strict=True))
         right = len(said & failing)
         found[precision, recall] = right / len(said), right / len(failing)
     return found
