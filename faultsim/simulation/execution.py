@@ -31,6 +31,7 @@ from faultsim.results.result import Result
 from faultsim.simulation.compatibility import most_nodes
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
 from faultsim.simulation.engine_inputs import make_world
+from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.slowness import clocks
@@ -73,7 +74,7 @@ class Execution:
     ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         self._run = run
-        self._log = run.fitting_log()
+        self._log = fitting_log(run)
         self._told = Told(self._log) if live else None
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
@@ -82,7 +83,7 @@ class Execution:
         settings = _engine_settings(self._lowered, run)
         if run.has_python or "object" in settings.scheduler["order"]:
             settings = guarded(settings)
-        estimate = run.expected_runtimes(self._log)
+        estimate = expected_runtimes(run, self._log)
         columns: list[Values] = [self._log.submit, self._log.runtime, estimate, self._log.size]
         world = make_world(run, float(self._log.submit[0]))
         self._add_user_rows(world)
@@ -182,7 +183,7 @@ class Execution:
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
-        runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
+        runtime, estimate = self._runtimes(log, unknown), expected_runtimes(self._run, log)
         interval = planned_intervals(self._run.checkpointing, log, estimate)
         told = self._told.and_then(log)
         self._run.machine.check_log(log)
@@ -230,7 +231,7 @@ class Execution:
         scheduler = self._lowered["scheduler"]
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
-        columns = run.machine.name, run.expected_runtimes(self.log), self.log.size
+        columns = run.machine.name, expected_runtimes(run, self.log), self.log.size
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, run.log.columns))
 
     def copy(self) -> "Execution":

@@ -1,7 +1,7 @@
 """`Simulation`: a run, step by step."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
+from faultsim.simulation.options import OPTIONS, EngineName, Options, refuse_unknown, takes
 from faultsim.simulation.run import Run
 from faultsim.version import MODEL_REVISION
 
@@ -60,17 +61,19 @@ class Simulation:
     array([ 0., 10., 20.])
     """
 
+    @takes(Options, OPTIONS)
     def __init__(
         self,
         log: Workload,
         machine: Machine,
         *,
+        engine: EngineName = "core",
         live: int = 0,
         unknown: bool | ArrayLike = False,
         oracle_runtimes: bool = False,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> None:
-        engine = options.pop("engine", "core")
+        refuse_unknown("Simulation", options, OPTIONS)
         checks.flag("oracle_runtimes", oracle_runtimes)
         if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
             _check_live(log, live, options)
@@ -541,12 +544,13 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
     return mask.copy()
 
 
-def _check_live(log: Workload, live: int, options: dict[str, Any]) -> None:
+def _check_live(log: Workload, live: int, options: Options) -> None:
     if live < len(log):
         raise OptionError(f"live={live} must be at least the {len(log)} jobs of the log: how many jobs there will be")
     if options.get("oversized", "error") != "error" or options.get("estimates", "requested") == "actual":
         raise OptionError("live= takes oversized='error' and no estimates='actual'")
     if getattr(options.get("scheduler"), "at", ("schedule",)) != ("schedule",):
         raise NotAvailableError("live= is not available with External(at=...): its caller knows of failures and ticks")
-    if isinstance(options.get("recovery"), Recovery) and options["recovery"].is_written():
+    recovery = options.get("recovery")
+    if isinstance(recovery, Recovery) and recovery.is_written():
         raise NotAvailableError("live= is not available with a Recovery of your own: its caller knows of failures")

@@ -1,8 +1,8 @@
 """`WorkflowRun`: everything that `simulate_workflows` takes, checked once, before anything runs."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, MISSING, asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,19 @@ from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_WORKFLOW_SCHEDULER = RankHybd()
+
+
+class WorkflowOptions(TypedDict, total=False):
+    """The options of a run of workflows as they are given."""
+
+    scheduler: WorkflowScheduler | WorkflowSchedulerWord
+    failures: FailureTrace | None
+    predictor: Predictor | PredictorWord | None
+    transfers: Literal["parallel", "in_turn"]
+    outputs: Literal["node"] | SharedOutputs
+    arrivals: ArrayLike | None
+    seed: int
+    record: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +78,7 @@ class WorkflowRun:
             self,
             workflows: Workflow | Sequence[Workflow],
             resources: Resources,
-            *,
-            scheduler: WorkflowScheduler | WorkflowSchedulerWord = ...,
-            failures: FailureTrace | None = None,
-            predictor: Predictor | PredictorWord | None = None,
-            transfers: str = "parallel",
-            outputs: str | SharedOutputs = "node",
-            arrivals: ArrayLike | None = None,
-            seed: int = 0,
-            record: bool = False,
+            **options: Unpack[WorkflowOptions],
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -103,6 +108,12 @@ class WorkflowRun:
         """The options as plain values; not the inputs, which are too large for it."""
         predictor = None if self.predictor is None else self.predictor.lower()
         return {**asdict(self.engine_settings()), "predictor": predictor, "seed": self.seed}
+
+
+#: The names of the options, in the order of signatures, and their defaults.
+WORKFLOW_OPTIONS: dict[str, object] = {
+    each.name: each.default for each in fields(WorkflowRun) if each.default is not MISSING
+}
 
 
 def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:

@@ -6,10 +6,10 @@ so that Ctrl-C and progress live here; what comes out is a `WorkflowResult`.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
@@ -17,38 +17,31 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.world import FailureRows, World
 from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
-from faultsim.policies import Predictor, SharedOutputs, WorkflowScheduler
-from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
+from faultsim.policies import Predictor
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
 from faultsim.results.prediction_accuracy import Matched, matched
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import Stopped, next_budget
-from faultsim.simulation.options import EngineName
+from faultsim.simulation.options import EngineName, refuse_unknown, takes
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.without_effect import of_predictor
-from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
+from faultsim.simulation.workflow_run import WORKFLOW_OPTIONS, WorkflowOptions, WorkflowRun
 
 _ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngine}
 #: Events and nodes examined in the first slice of the engine.
 FIRST = 10_000
 
 
+@takes(WorkflowOptions, WORKFLOW_OPTIONS)
 def simulate_workflows(
     workflows: Workflow | Sequence[Workflow],
     resources: Resources,
     *,
-    scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_WORKFLOW_SCHEDULER,
-    failures: FailureTrace | None = None,
-    predictor: Predictor | PredictorWord | None = None,
-    transfers: Literal["parallel", "in_turn"] = "parallel",
-    outputs: Literal["node"] | SharedOutputs = "node",
-    arrivals: ArrayLike | None = None,
-    seed: int = 0,
-    record: bool = False,
     progress: bool | Progress = False,
     engine: EngineName = "core",
+    **options: Unpack[WorkflowOptions],
 ) -> WorkflowResult:
     """Simulate workflows on nodes that may fail.
 
@@ -116,19 +109,8 @@ def simulate_workflows(
     >>> result.aoa, result.aaa["per_pass"]
     (0.5, 0.9)
     """
-    run = WorkflowRun(
-        workflows,
-        resources,
-        scheduler=scheduler,
-        failures=failures,
-        predictor=predictor,
-        transfers=transfers,
-        outputs=outputs,
-        arrivals=arrivals,
-        seed=seed,
-        record=record,
-    )
-    execution = WorkflowExecution(run, engine)
+    refuse_unknown("simulate_workflows", options, WORKFLOW_OPTIONS)
+    execution = WorkflowExecution(WorkflowRun(workflows, resources, **options), engine)
     with reporting(progress, "jobs") as report:
         execution.go_on(report=report)
     return execution.result()

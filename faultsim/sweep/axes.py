@@ -10,7 +10,8 @@ from typing import Any
 from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy, registry
-from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
+from faultsim.simulation.options import DEFAULT_SCHEDULER
+from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
 
 
