@@ -13,8 +13,9 @@ import numpy as np
 from results import run_parts, table
 
 import faultsim as fs
+from faultsim.policies.interval_reports import ticks
 from faultsim.reproduce.li2009.inputs import DAY, NODES, Drawn, Parameters
-from faultsim.simulation.engine_inputs import predictions, ticks
+from faultsim.simulation.engine_inputs import predictions
 
 BASE = Parameters()
 INTERVAL = BASE.interval

@@ -6,6 +6,8 @@ Both engines read these fields.  Tables are columns of one length, in order of t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from faultsim.arrays import Floats, Integers, LongIntegers, Values
 
 
@@ -34,6 +36,9 @@ class RequestRows:
 
     time: Floats
     node: Integers
+
+
+NO_REQUESTS = RequestRows(np.empty(0), np.empty(0, np.int32))
 
 
 @dataclass(eq=False, slots=True)

@@ -1,25 +1,16 @@
 """Guards around policies written in Python: what they return is checked before an engine uses it."""
 
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
-from faultsim.data.columns import in_seconds
-from faultsim.data.failures import FailureTrace
-from faultsim.data.workload import Workload
-from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
-from faultsim.policies.base import SeenJobs, reads_runtimes
 from faultsim.policies.checkpointing import Checkpointing
-from faultsim.policies.interval_reports import stream
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
-from faultsim.policies.predictors import Predictor
 from faultsim.policies.settings import Lowered, Settings
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
@@ -101,105 +92,6 @@ class CheckedPlacement:
             taken = int(nodes[~np.isin(nodes, free)][0])
             raise OptionError(f"{name} returned node {taken}, which is not among the free ones")
         return np.ascontiguousarray(nodes, np.int32)
-
-
-def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: Any, seed: int) -> PredictionRows:
-    """What a `Predictor` written in Python predicts, checked, by begin."""
-    name = f"{type(predictor).__name__}.predict"
-    given = predictor.predict(trace, machine, stream(seed, "own predictor"))
-    if not isinstance(given, Mapping):
-        raise OptionError(f"{name} must return a mapping with node, and begin and end or time, got {given!r:.60}")
-    table = checked_predictions(f"{name} must return", given, machine, name)
-    begin, end = table.begin, table.end
-    wrong = np.flatnonzero(np.diff(end, prepend=-np.inf) < 0)
-    if len(wrong):
-        row = int(wrong[0])
-        raise OptionError(
-            f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before one that began earlier; that "
-            f"is not supported"
-        )
-    return table
-
-
-def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name: str) -> PredictionRows:
-    """Predictions in columns as of `Predictor.predict`, checked, by (begin, end, node)."""
-    missing = {"node", "time"} - set(given) if "time" in given else {"node", "begin", "end"} - set(given)
-    if missing or set(given) - {"node", "time", "begin", "end", "p"}:
-        raise OptionError(
-            f"{must} node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
-        )
-    begin = given.get("begin", given.get("time"))
-    begin, end, node = (
-        _numbers(name, key, values, timed=key != "node")
-        for key, values in (("begin", begin), ("end", given.get("end", begin)), ("node", given["node"]))
-    )
-    if not len(begin) == len(end) == len(node):
-        raise OptionError(
-            f"{name}: begin, end and node must have one length, got {len(begin)}, {len(end)}, {len(node)}"
-        )
-    order = np.lexsort((node, end, begin))
-    begin, end, node = begin[order], end[order], node[order]
-    wrong = np.flatnonzero(end < begin)
-    if len(wrong):
-        row = int(wrong[0])
-        raise OptionError(f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before it begins")
-    if ((node != np.floor(node)) | (node < 0) | (node >= machine.nodes)).any():
-        raise OptionError(f"{name}: nodes must be whole numbers from 0 to {machine.nodes - 1}")
-    p = checks.number(f"p of {name}", given.get("p", 1.0), low=0.0, high=1.0)
-    return PredictionRows(begin, end, node.astype(np.int32), p)
-
-
-def checkpoint_intervals(
-    policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Seconds of work between two checkpoints of each job; None without a fixed interval."""
-    if policy.is_written() and not policy.is_asked():
-        return own_intervals(policy, jobs, estimate)
-    return policy.work_between(jobs.size)
-
-
-def planned_intervals(
-    policy: Checkpointing | None, jobs: Workload, estimate: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """The same of one whose checkpoints are planned; None for others, whose intervals are between requests."""
-    if policy is None or not (policy.planned or (policy.is_written() and not policy.is_asked())):
-        return None
-    return checkpoint_intervals(policy, jobs, estimate)
-
-
-def own_intervals(policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a `Checkpointing` written in Python plans, checked: one interval per job."""
-    name = type(policy).__name__
-    checks.number(f"{name}.cost", getattr(policy, "cost", None), low=0.0, unit="seconds")
-    intervals = _numbers(
-        f"{name}.intervals", "it", policy.intervals(_seen(policy, jobs, estimate)), finite=False, timed=True
-    )
-    if intervals.shape != (len(jobs),) or not (intervals > 0).all():
-        raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {intervals!r:.60}")
-    return intervals
-
-
-def _seen(policy: Checkpointing, jobs: Workload, estimate: NDArray[np.float64]) -> SeenJobs:
-    """The columns of jobs that have not run, without their run times unless the policy is an oracle."""
-    columns = {name: column for name, column in jobs.columns.items() if name != "runtime" or reads_runtimes(policy)}
-    columns["estimate"] = estimate.view()
-    columns["estimate"].flags.writeable = False  # the engine goes by these numbers
-    return SeenJobs(**columns)
-
-
-def _numbers(name: str, what: str, given: Any, *, finite: bool = True, timed: bool = False) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(given)
-        if timed:
-            array = in_seconds(given, array)
-        if array.dtype.kind == "m":
-            raise TypeError("NumPy would take 1 h for 1")
-        values = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name}: {what} must be numbers, got {given!r:.60}") from None
-    if values.ndim != 1 or np.isnan(values).any() or (finite and not np.isfinite(values).all()):
-        raise OptionError(f"{name}: {what} must be one row of numbers{', finite ones' if finite else ''}, without NaN")
-    return values
 
 
 def guarded(settings: Settings) -> Settings:

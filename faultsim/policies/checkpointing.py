@@ -1,5 +1,6 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,8 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, rates, renames
+from faultsim.arrays import Floats
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.data.world import NO_REQUESTS, PredictionRows, RequestRows
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
+from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds, SeenJobs, reads_runtimes
+from faultsim.policies.given_columns import given_numbers
+from faultsim.policies.interval_reports import MOST, bucket_numbers, refuse_short
 from faultsim.policies.judged import AnyRate, Judged
 from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
 from faultsim.policies.words import VictimsWord
@@ -70,6 +77,35 @@ class Checkpointing(OwnPolicy):
         if not self.is_asked():
             return None
         return np.full(len(size), _seconds(f"{type(self).__name__}.interval", getattr(self, "interval", None)))
+
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """Requests that are planned before the run, by its failures, or by what a predictor foresees of them."""
+        return NO_REQUESTS
+
+    @property
+    def plans_in_python(self) -> bool:
+        """Whether it was written in Python and plans checkpoints before the run."""
+        return self.is_written() and not self.is_asked()
+
+    def all_intervals(self, jobs: Workload, estimate: Floats) -> Floats | None:
+        """Seconds of work between two checkpoints, or requests, of each job; None without a fixed interval."""
+        return self._own_intervals(jobs, estimate) if self.plans_in_python else self.work_between(jobs.size)
+
+    def planned_intervals(self, jobs: Workload, estimate: Floats) -> Floats | None:
+        """The same of one whose checkpoints are planned; None for others, whose intervals are between requests."""
+        return self.all_intervals(jobs, estimate) if self.planned or self.plans_in_python else None
+
+    def _own_intervals(self, jobs: Workload, estimate: Floats) -> Floats:
+        """What it plans in Python, checked: one interval per job."""
+        name = type(self).__name__
+        _seconds(f"{name}.cost", getattr(self, "cost", None), low=0.0)
+        seen = {each: column for each, column in jobs.columns.items() if each != "runtime" or reads_runtimes(self)}
+        seen["estimate"] = estimate.view()
+        seen["estimate"].flags.writeable = False  # the engine goes by these numbers
+        planned = given_numbers(f"{name}.intervals", "it", self.intervals(SeenJobs(**seen)), finite=False, timed=True)
+        if planned.shape != (len(jobs),) or not (planned > 0).all():
+            raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {planned!r:.60}")
+        return planned
 
     def intervals(self, jobs: Any) -> ArrayLike:
         """Seconds of work between two planned checkpoints of each job (model.md#planned).
@@ -378,6 +414,20 @@ class BeforeFailure(Checkpointing):
 
         def __init__(self, cost: checks.Duration) -> None: ...
 
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """One in time before each failure, those that are foreseen if there is a predictor."""
+        if foreseen is not None:
+            return RequestRows(_in_time(foreseen.begin, self.cost), foreseen.node)
+        return NO_REQUESTS if trace is None else RequestRows(_in_time(trace.time, self.cost), trace.node)
+
+
+def _in_time(time: Floats, cost: float) -> Floats:
+    """The latest begins of checkpoints that end by `time`: ``time - cost``, unless rounding makes that too late."""
+    begin = time - cost
+    while (late := begin + cost > time).any():
+        begin[late] = np.nextafter(begin[late], -np.inf)
+    return begin
+
 
 @dataclass(frozen=True)
 class AllJobs(Victims):
@@ -512,6 +562,24 @@ class PredictedWindows(Judged, Checkpointing):
             *,
             any_rate: bool = False,
         ) -> None: ...
+
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """At the start of each bucket with a failure, and every `interval` in it, to victims among all jobs."""
+        if trace is None:
+            return NO_REQUESTS
+        length = self.bucket.length
+        refuse_short("a bucket", length, trace.span)
+        hot = np.unique(bucket_numbers(trace.time, length)).astype(np.float64)
+        each = math.ceil(length / self.interval) + 1  # one too many, since the quotient may round; filtered below
+        if each * len(hot) > MOST:
+            raise OptionError(
+                f"an interval of {self.interval:g} s makes {each * len(hot):,} requests in {len(hot):,} buckets of "
+                f"{length:g} s; at most {MOST:,} are allowed"
+            )
+        start, end = (hot * length)[:, None], ((hot + 1.0) * length)[:, None]
+        time = start + np.arange(each) * self.interval
+        inside: Floats = time[time < end]
+        return RequestRows(inside, np.full(len(inside), -1, np.int32))
 
     @classmethod
     def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:

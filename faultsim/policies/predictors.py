@@ -17,6 +17,8 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
+from faultsim.policies.given_columns import own_predictions
+from faultsim.policies.interval_reports import stream
 
 __all__ = [
     "Accuracy",
@@ -64,6 +66,13 @@ class Predictor(OwnPolicy):
     #: Whether it names nodes; placement cannot use one that does not.
     says_where: ClassVar[bool] = True
     sees_jobs: ClassVar[bool] = False
+
+    def all_predictions(self, trace: FailureTrace | None, machine: Any, seed: int) -> PredictionRows:
+        """All predictions of a run, those of a rule in Python checked."""
+        if not self.is_written():
+            return self.predictions(trace, machine.nodes, seed)
+        given = self.predict(trace, machine, stream(seed, "own predictor"))
+        return own_predictions(f"{type(self).__name__}.predict", given, machine.nodes)
 
     def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """Begin, end (equal for dated ones) and node of each, ascending, and the probability p of them all."""

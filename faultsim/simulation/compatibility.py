@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import (
@@ -22,10 +21,8 @@ from faultsim.policies import (
     CompiledScheduler,
     ConservativeBackfill,
     External,
-    HotSpares,
     NoCheckpoint,
     Policy,
-    Static,
 )
 from faultsim.policies.base import REMEMBERED
 from faultsim.policies.registry import KINDS, MACHINES, PolicyRow, known_policies, parts_of, row_of
@@ -95,7 +92,7 @@ NEEDS: dict[str, Need] = {
     ),
     "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
     "room": Need(
-        lambda run: spare_nodes(run) < run.machine.nodes,
+        lambda run: run.spare_nodes < run.machine.nodes,
         "{policy!r} leaves no node of {run.machine} for jobs: fewer than {run.machine.nodes:,} can be spare",
     ),
 }
@@ -201,25 +198,17 @@ def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[st
     return found
 
 
-def spare_nodes(run: RunOptions) -> int:
-    """Nodes that `Static` keeps from the jobs."""
-    spares = getattr(run.rescheduling, "spares", None)
-    return spares.nodes if isinstance(spares, Static) else 0
-
-
-def nodes_needed(run: RunOptions, size: NDArray[np.int32]) -> NDArray[Any]:
-    """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""
-    rule = run.recovery
-    if not isinstance(rule, HotSpares):
-        return size
-    units, unit = run.machine.spare_units(size)
-    more = rule.count * (units // rule.per if rule.per else np.minimum(units, 1))
-    return np.where(units > 0, (units + more) * unit, size)
-
-
-def most_nodes(run: RunOptions) -> int:
-    """Nodes of the largest job that the machine takes, spare nodes left out."""
-    return run.machine.largest_job - spare_nodes(run)
+def check_slowdowns(run: RunOptions) -> None:
+    """Refuse slowdowns of another machine, and of slices that it does not have."""
+    outages = () if run.failures is None else run.failures.slowdowns
+    for outage in outages:
+        if outage.nodes != run.machine.nodes:
+            raise InputError(
+                f"failures: {outage.domain!r} slows jobs on {outage.nodes} nodes, and {run.machine} has "
+                f"{run.machine.nodes}: give domains of this machine to map_domains"
+            )
+    for effect in dict.fromkeys(outage.effect for outage in outages):
+        run.machine.check_slowdown(effect)
 
 
 def _check_nodes(run: RunOptions) -> None:

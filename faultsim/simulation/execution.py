@@ -8,7 +8,6 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,34 +16,21 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
-from faultsim.arrays import Values
 from faultsim.data.event_kinds import NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
-from faultsim.data.world import World
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
-from faultsim.policies.settings import Lowered, Settings
+from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import most_nodes
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
-from faultsim.simulation.engine_inputs import make_world
-from faultsim.simulation.jobs import expected_runtimes, fitting_log
+from faultsim.simulation.jobs import expected_runtimes
+from faultsim.simulation.lowering import INFINITY, Unknown, known_runtimes, lower
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.slowness import clocks
-from faultsim.simulation.told import Told
-from faultsim.simulation.without_effect import recovers, without_effect
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
-INFINITY = float("inf")
-#: Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
-_TO_COME = (INFINITY, 0.0, 0.0, 1)
-#: Which run times nobody knows: of all jobs, or of each.
-Unknown = bool | NDArray[np.bool_]
 
 
 class Stopped(Exception):
@@ -73,66 +59,12 @@ class Execution:
         oracle_runtimes: bool = False,
     ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
-        self._run = run
-        self._log = fitting_log(run)
-        self._told = Told(self._log) if live else None
-        self._lowered = run.lower()
-        self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
-        if not live and (unused := without_effect(run)):
-            self._lowered["without_effect"] = unused
-        settings = _engine_settings(self._lowered, run)
-        if run.has_python or "object" in settings.scheduler["order"]:
-            settings = guarded(settings)
-        estimate = expected_runtimes(run, self._log)
-        columns: list[Values] = [self._log.submit, self._log.runtime, estimate, self._log.size]
-        world = make_world(run, float(self._log.submit[0]))
-        self._add_user_rows(world)
-        if oracle_runtimes:
-            world.oracle_runtimes = self._lowered["oracle_runtimes"] = True
-        world.clocks = clocks(run, self._log)
-        policy = run.checkpointing
-        own = policy is not None and policy.is_written() and not policy.is_asked()
-        if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world.checkpoint_interval = planned_intervals(policy, self._log, estimate)
-        world.shape_rank = run.machine.shape_ranks(self._log)
-        if live:
-            if run.failures is not None:
-                run.failures.refuse_slowdowns("live=")
-            columns[1] = self._runtimes(self._log, unknown)
-            settings = replace(settings, record=True)
-            columns = self._make_room(live, columns, world)
-        self.engine = _ENGINES[engine](settings, *columns, world)
+        checks.choice("engine", engine, _ENGINES)
+        given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
+        self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
+        self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
-
-    def _make_room(self, live: int, columns: list[Values], world: World) -> list[Values]:
-        """For jobs that the caller has not submitted yet."""
-        assert self._told is not None
-        known, rest = len(self._log), live - len(self._log)
-        self._lowered["live"] = True
-        world.live, world.known, world.columns = True, known, self._told
-        world.rows, world.jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
-        world.jobs[:known] = world.rows[:known]
-        if world.checkpoint_interval is not None:
-            world.checkpoint_interval = np.append(world.checkpoint_interval, np.full(rest, INFINITY))
-        if world.shape_rank is not None:
-            world.shape_rank = np.append(world.shape_rank, np.zeros(rest, np.int32))
-        return [
-            np.append(column, np.full(rest, value, column.dtype))
-            for column, value in zip(columns, _TO_COME, strict=True)
-        ]
-
-    def _runtimes(self, log: Workload, unknown: Unknown) -> NDArray[np.float64]:
-        """Run times, infinite where nobody knows them."""
-        which = np.broadcast_to(unknown, len(log))
-        if not which.any():
-            return log.runtime
-        if self._run.estimates != "requested":
-            raise OptionError(f"estimates={self._run.estimates!r} are of run times, and some are unknown")
-        if (log.estimate[which] < 0).any():
-            row = int(np.flatnonzero(which & (log.estimate < 0))[0])
-            raise InputError(f"job {log.id[row]} has no requested time: one whose run time is unknown needs it")
-        return np.where(which, INFINITY, log.runtime)
 
     @property
     def log(self) -> Workload:
@@ -141,15 +73,6 @@ class Execution:
     @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
-
-    def _add_user_rows(self, world: World) -> None:
-        """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
-        given = self._run.log
-        world.columns = given.columns
-        if given is not self._log:
-            world.rows = np.flatnonzero(given.size <= self._log.size.max()).astype(np.int32)
-            world.jobs = np.full(len(given), -1, np.int32)
-            world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
 
     def go_on(
         self, until: float = INFINITY, *, report: Progress | None = None, stop: Callable[[], bool] | None = None
@@ -179,12 +102,13 @@ class Execution:
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
         log = self._told.numbered(log)
-        nodes = most_nodes(self._run)
+        nodes = self._run.most_nodes
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
-        runtime, estimate = self._runtimes(log, unknown), expected_runtimes(self._run, log)
-        interval = planned_intervals(self._run.checkpointing, log, estimate)
+        runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
+        saving = self._run.checkpointing
+        interval = None if saving is None else saving.planned_intervals(log, estimate)
         told = self._told.and_then(log)
         self._run.machine.check_log(log)
         rank = self._run.machine.shape_ranks(log)
@@ -221,7 +145,7 @@ class Execution:
                 raise NotAvailableError(
                     f"foresee is not available with {policy!r}, which plans its {policy.plans_ahead} before the run"
                 )
-        table = checked_predictions("foresee takes", given, self._run.machine, "foresee")
+        table = checked_predictions("foresee takes", given, self._run.machine.nodes, "foresee")
         self.engine.foresee(table.begin, table.end, table.node, table.p)
 
     def take_over(self, run: RunOptions) -> None:
@@ -295,15 +219,6 @@ def _went(reason: str) -> str:
 
 
 # -- engines
-
-
-def _engine_settings(lowered: Lowered, run: RunOptions) -> Settings:
-    """The part of a lowered run that an engine reads."""
-    given = {each.name: lowered[each.name] for each in fields(Settings) if each.name in lowered}
-    given["placement"] = {"box_order": BOX_ORDERS[0], **lowered["placement"]}
-    if not (lowered["failures"] or recovers(run)):
-        given["recovery"] = None
-    return Settings(**given)
 
 
 def _settled(output: dict[str, Any]) -> dict[str, Any]:

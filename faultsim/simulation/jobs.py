@@ -9,10 +9,7 @@ from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import Fars, IntervalPredictor, NodeStealing, Policy, PredictionTrace, Predictor
-from faultsim.policies.adapters import checkpoint_intervals
-from faultsim.policies.interval_reports import MOST
-from faultsim.simulation.compatibility import most_nodes, nodes_needed, spare_nodes
-from faultsim.simulation.engine_inputs import EXACT
+from faultsim.policies.interval_reports import EXACT, MOST
 from faultsim.simulation.options import RunOptions
 
 #: Most checkpoints that a job may plan: more suggest a mistake in units, and would not be counted exactly.
@@ -26,11 +23,11 @@ def fitting_log(run: RunOptions) -> Workload:
 
     Nodes reserved by `Static` are not available to jobs.
     """
-    log, nodes = run.log, most_nodes(run)
-    needed = nodes_needed(run, log.size)
+    log, nodes = run.log, run.most_nodes
+    needed = run.nodes_needed(log.size)
     if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
         return log
-    spare, larger = spare_nodes(run), needed > nodes
+    spare, larger = run.spare_nodes, needed > nodes
     reason = f"larger than the {run.machine.largest_place}" + (" without its spare nodes" if spare else "")
     less = f"{run.machine.nodes:,} - {spare:,} = " if spare else ""
     unit = run.machine.node_unit
@@ -72,7 +69,7 @@ def expected_runtimes(run: RunOptions, log: Workload) -> Floats:
 def _refuse_many_checkpoints(run: RunOptions, log: Workload, estimate: Floats) -> float:
     """Reject intervals that are far too short for the run times; return the seconds of planned checkpoints."""
     policy = run.checkpointing
-    between = None if policy is None else checkpoint_intervals(policy, log, estimate)
+    between = None if policy is None else policy.all_intervals(log, estimate)
     if policy is None or between is None:
         return 0.0
     if between.min() < LEAST_INTERVAL:
@@ -150,10 +147,8 @@ def _refuse_beyond_the_clock(run: RunOptions, moving: Fars | None) -> None:
 
 
 def _cost(policy: Policy | None, name: str = "cost") -> float:
-    """In seconds, of one written in Python, too."""
-    if policy is None:
-        return 0.0
-    return checks.number(f"{type(policy).__name__}.{name}", getattr(policy, name, 0.0), unit="seconds")
+    """In seconds."""
+    return 0.0 if policy is None else float(policy.lower().get(name, 0.0))
 
 
 def _last_prediction(predictor: Predictor | None) -> float:

@@ -9,13 +9,17 @@ from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from functools import lru_cache
 from typing import Literal, TypeAlias, TypedDict, TypeVar
 
+import numpy as np
+
 from faultsim import checks
+from faultsim.arrays import Integers, LongIntegers
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Machine
 from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
+    HotSpares,
     Migration,
     Placement,
     Policy,
@@ -23,6 +27,7 @@ from faultsim.policies import (
     Recovery,
     Rescheduling,
     Scheduler,
+    Static,
 )
 from faultsim.policies.base import REMEMBERED
 from faultsim.policies.settings import Lowered
@@ -100,6 +105,26 @@ class RunOptions:
     seed: int = 0
     record: bool = False
     oversized: Oversized = "error"
+
+    @property
+    def spare_nodes(self) -> int:
+        """Nodes that `Static` keeps from the jobs."""
+        spares = getattr(self.rescheduling, "spares", None)
+        return spares.nodes if isinstance(spares, Static) else 0
+
+    @property
+    def most_nodes(self) -> int:
+        """Nodes of the largest job that the machine takes, spare nodes left out."""
+        return self.machine.largest_job - self.spare_nodes
+
+    def nodes_needed(self, size: Integers) -> Integers | LongIntegers:
+        """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""
+        rule = self.recovery
+        if not isinstance(rule, HotSpares):
+            return size
+        units, unit = self.machine.spare_units(size)
+        more = rule.count * (units // rule.per if rule.per else np.minimum(units, 1))
+        return np.where(units > 0, (units + more) * unit, size)
 
     @property
     def has_python(self) -> bool:

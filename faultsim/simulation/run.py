@@ -19,12 +19,11 @@ from faultsim.policies import (
 from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import check_combination, refusable
+from faultsim.simulation.compatibility import check_combination, check_slowdowns, refusable
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import Changes, EngineName, Options, RunOptions
 from faultsim.simulation.progress import Progress, reporting
-from faultsim.simulation.slowness import check_slowdowns
 
 _ESTIMATES = ("requested", "actual")
 

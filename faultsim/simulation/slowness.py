@@ -5,32 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from faultsim.arrays import Indices
 from faultsim.data.slowdowns import Slowdown, SlowOutage
-from faultsim.data.workload import Workload
 from faultsim.data.world import ClockRows
-from faultsim.errors import InputError
-from faultsim.simulation.options import RunOptions
+from faultsim.machines.speed_forms import SpeedForm
 
 
-def check_slowdowns(run: RunOptions) -> None:
-    """Refuse slowdowns of another machine, and of slices that it does not have."""
-    outages = () if run.failures is None else run.failures.slowdowns
-    for outage in outages:
-        if outage.nodes != run.machine.nodes:
-            raise InputError(
-                f"failures: {outage.domain!r} slows jobs on {outage.nodes} nodes, and {run.machine} has "
-                f"{run.machine.nodes}: give domains of this machine to map_domains"
-            )
-    for effect in dict.fromkeys(outage.effect for outage in outages):
-        run.machine.check_slowdown(effect)
-
-
-def clocks(run: RunOptions, log: Workload) -> ClockRows | None:
-    """The speeds of the jobs over time (in seconds per second, from each time on); None if no job is ever slow."""
-    outages = () if run.failures is None else run.failures.slowdowns
-    if not outages:
-        return None
-    forms, which = run.machine.speed_forms(log)
+def clocks(outages: Sequence[SlowOutage], forms: Sequence[SpeedForm], which: Indices) -> ClockRows | None:
+    """The speeds of jobs of these forms over time, in seconds per second; None if no job is ever slow."""
     corners = [speeds(outages, form.shape, form.along) for form in forms]
     numbers, made = [], list[list[tuple[float, float]]]()
     for found in corners:

@@ -16,7 +16,8 @@ from faultsim.machines import Machine
 from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
-from faultsim.simulation.execution import INFINITY, Execution, Unknown
+from faultsim.simulation.execution import Execution
+from faultsim.simulation.lowering import INFINITY, Unknown
 from faultsim.simulation.options import OPTIONS, EngineName, Options, refuse_unknown, takes
 from faultsim.simulation.run import Run
 from faultsim.version import MODEL_REVISION

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import faultsim as fs
 from faultsim._core.pod.machine_face import PodMachine
-from faultsim.machines.pod_jobs import shape_ranks
+from faultsim.machines.pod import shape_ranks
 from faultsim.reference.pod.slices import Shaped, Slices
 from helpers.by_hand import CONSERVATIVE, EASY, FCFS, HOLD, REQUEUE, TAIL, config, table
 from helpers.engine_inputs import simulate

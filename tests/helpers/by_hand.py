@@ -4,7 +4,7 @@ import numpy as np
 
 from faultsim.data.event_kinds import EVENT_KINDS
 from faultsim.data.world import PredictionRows
-from faultsim.simulation.engine_inputs import ticks
+from faultsim.policies.interval_reports import ticks
 from helpers.engine_inputs import simulate
 from helpers.engines import assert_same, compiled
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.data.world import PredictionRows
-from faultsim.simulation.engine_inputs import ticks
+from faultsim.policies.interval_reports import ticks
 from helpers.drawn_policies import policies
 from helpers.failure_strategies import by_time, failure_cases
 

@@ -35,6 +35,10 @@ def rows(table) -> list[tuple[float, float, int]]:
     return list(zip(table.begin.tolist(), table.end.tolist(), table.node.tolist(), strict=True))
 
 
+def world_of(run):
+    return make_world(run, run.log, run.expected_runtimes(run.log))
+
+
 def predicted(predictor, trace, seed=0):
     table = predictions(predictor, trace, nodes=NODES, seed=seed)
     begin, end = table.begin, table.end
@@ -46,7 +50,7 @@ def predicted(predictor, trace, seed=0):
 
 def asked(checkpointing, trace, predictor=None, log=LOG):
     run = fs.Run(log, fs.Cluster(NODES), failures=trace, checkpointing=checkpointing, predictor=predictor)
-    table = make_world(run, float(log.submit[0])).alarms or RequestRows(np.empty(0), np.empty(0, np.int32))
+    table = world_of(run).alarms or RequestRows(np.empty(0), np.empty(0, np.int32))
     assert (table.time.dtype, table.node.dtype) == (np.float64, np.int32)
     return list(zip(table.time.tolist(), table.node.tolist(), strict=True))
 
@@ -140,7 +144,7 @@ def test_draws_hang_on_the_seed_alone():
         for scheduler in (fs.Fcfs(), fs.EasyBackfill())
         for recovery in (fs.Requeue(), fs.Hold())
     ]
-    assert all(rows(make_world(run, 10.0).predictions) == first for run in runs)
+    assert all(rows(world_of(run).predictions) == first for run in runs)
     assert stream(0, "a").random() != stream(1, "a").random()
 
 
@@ -229,7 +233,7 @@ def test_other_policies_ask_for_nothing():
 
 def test_what_is_empty_is_left_out():
     def tables(**options):
-        world = make_world(fs.Run(LOG, fs.Cluster(NODES), **options), 10.0)
+        world = world_of(fs.Run(LOG, fs.Cluster(NODES), **options))
         names = ("failures", "predictions", "alarms", "ticks")
         return {name: getattr(world, name) for name in names if getattr(world, name) is not None}
 
@@ -316,6 +320,6 @@ def test_a_checkpoint_before_a_failure_ends_in_time_whatever_doubles_do():
         failures=trace,
         checkpointing=fs.BeforeFailure(299.9),
     )
-    begin = make_world(run, 0.0).alarms.time
+    begin = world_of(run).alarms.time
     assert (begin + 299.9 <= time).all()
     assert (np.nextafter(begin, np.inf) + 299.9 >= time).all()

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.errors import OptionError
+from faultsim.policies.interval_reports import ticks
 from faultsim.reference.faults import foreseeing as plain
-from faultsim.simulation.engine_inputs import alarms, predictions, ticks
+from faultsim.simulation.engine_inputs import alarms, predictions
 
 MANY = settings(max_examples=3 * settings.default.max_examples)
 NODES = 5

@@ -383,7 +383,10 @@ def test_the_border_checks_the_world():
     for world, message in (
         (world_of([(1, 7, 0)]), r"nodes of failures must be in 0\.\.2"),
         ({"failures": {"time": [2, 1], "node": [0, 0], "downtime": [0, 0]}}, "times of failures must ascend"),
-        ({"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0], "p": 1.0}}, "times of predictions must ascend"),
+        (
+            {"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0], "p": 1.0}},
+            "times of predictions must ascend",
+        ),
     ):
         refused(ValueError, message, WorkflowEngine, settings_of(), tables, world)
     refused(ValueError, "unknown workflow_scheduler 'best'", WorkflowEngine, settings_of("best"), tables)
