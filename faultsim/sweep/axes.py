@@ -3,7 +3,7 @@
 Sweeps of job logs and of workflows have axes of their own.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -150,7 +150,7 @@ TAKEN = frozenset(
 )
 
 
-def check_bundle(name: str) -> None:
+def check_bundle(name: object) -> None:
     """Reject a name for bundles that is already a column of tables.
 
     Examples
@@ -185,7 +185,7 @@ class Axes:
     scheduler: Policy
     changes: Mapping[str, Change]
 
-    def check(self, name: str) -> None:
+    def check(self, name: object) -> None:
         """Reject an unknown axis, listing the valid names.
 
         Examples
@@ -291,3 +291,50 @@ def axes_of(names: Iterable[object]) -> Axes:
             f"{found['log'][0]} and {found['workflows'][0]}: make two, which may share a store"
         )
     return WORKFLOWS if found["workflows"] else JOBS
+
+
+def given_names(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> list[object]:
+    """All names of options and axes in the arguments of a `Sweep`, those in bundles too; what is no mapping has none.
+
+    Examples
+    --------
+    >>> given_names({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None)
+    ['machine', 'policy', 'scheduler']
+    """
+    bundles = [
+        bundle
+        for values in (grid.values() if isinstance(grid, Mapping) else ())
+        for bundle in (values.values() if isinstance(values, Mapping) else ())
+    ]
+    groups = zipped if isinstance(zipped, Sequence) and not isinstance(zipped, str) else [zipped]
+    parts = [base, grid, *bundles, *groups, *(cells or ())]
+    return [name for part in parts if isinstance(part, Mapping) for name in part]
+
+
+def checked_axes(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> Axes:
+    """The axes of a `Sweep` with these arguments, each name in which is checked.
+
+    Raises
+    ------
+    OptionError
+        If it names job logs and workflows, or what is no axis.
+
+    Examples
+    --------
+    >>> checked_axes({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None).machine
+    'machine'
+    """
+    names = given_names(base, grid, zipped, cells)
+    axes = axes_of(names)
+    bundles = [name for name, values in grid.items() if is_bundle(values)] if isinstance(grid, Mapping) else []
+    for name in names:
+        if name in bundles:
+            check_bundle(name)
+        else:
+            axes.check(name)
+    return axes
+
+
+def is_bundle(values: object) -> bool:
+    """Whether an axis has bundles of settings, under a name of the user's: ``{"old": {...}, "new": {...}}``."""
+    return isinstance(values, Mapping) and bool(values) and all(isinstance(each, Mapping) for each in values.values())

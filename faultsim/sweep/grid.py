@@ -13,7 +13,7 @@ import numpy as np
 
 from faultsim.data.limits import limits
 from faultsim.errors import OptionError
-from faultsim.sweep.axes import INPUT_AXES, JOBS, Axes, check_bundle
+from faultsim.sweep.axes import INPUT_AXES, is_bundle
 from faultsim.sweep.labels import Label, label, unique
 
 
@@ -102,16 +102,15 @@ def make_grid(
     grid: Mapping[str, Any] | None,
     zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
     cells: Iterable[Mapping[str, Any]] | None,
-    axes: Axes = JOBS,
 ) -> Grid:
-    """The grid from the arguments of a `Sweep`; see there."""
+    """The grid from the arguments of a `Sweep`, whose names are checked already (`checked_axes`)."""
     if not isinstance(grid or {}, Mapping):
         raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
-    dimensions = [_axis(name, given, axes) for name, given in (grid or {}).items()]
+    dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
     groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
-    dimensions += [_zip(group, axes) for group in groups if group]
+    dimensions += [_zip(group) for group in groups if group]
     if cells is not None:
-        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells], axes))
+        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells]))
     return Grid(dimensions)
 
 
@@ -139,28 +138,21 @@ def _listed(name: str, given: object) -> tuple[list[Label], list[Any]]:
     return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _axis(name: str, given: object, axes: Axes) -> Dimension:
+def _axis(name: str, given: object) -> Dimension:
     """One axis; or, under a name of the user's, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
-    bundles = list(given.values()) if isinstance(given, Mapping) else []
-    if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):
+    if is_bundle(given):
         labels, values = _points(name, given)
-        check_bundle(name)
-        for bundle in values:
-            for inner in bundle:
-                axes.check(inner)
         return Dimension((name,), tuple({name: each} for each in labels), tuple(dict(bundle) for bundle in values))
-    axes.check(name)
     labels, values = _points(name, given)
     return Dimension((name,), tuple({name: each} for each in labels), tuple({name: value} for value in values))
 
 
-def _zip(group: Mapping[str, Any], axes: Axes) -> Dimension:
+def _zip(group: Mapping[str, Any]) -> Dimension:
     """Axes of equal length that go together."""
     if not isinstance(group, Mapping):
         raise OptionError(f"zipped must be a mapping of axes to values, or several in a list, got {group!r:.60}")
     taken = {}
     for name, given in group.items():
-        axes.check(name)
         taken[name] = _listed(name, given)
     lengths = {name: len(values) for name, (_, values) in taken.items()}
     if len(set(lengths.values())) > 1:
@@ -177,7 +169,7 @@ def _zip(group: Mapping[str, Any], axes: Axes) -> Dimension:
     )
 
 
-def _list(cells: list[Mapping[str, Any]], axes: Axes) -> Dimension:
+def _list(cells: list[Mapping[str, Any]]) -> Dimension:
     """Explicit settings; an axis that one of them omits is as in the base."""
     if not cells:
         raise OptionError("cells is empty: give at least one, or leave it out")
@@ -185,9 +177,7 @@ def _list(cells: list[Mapping[str, Any]], axes: Axes) -> Dimension:
     for position, cell in enumerate(cells):
         if not isinstance(cell, Mapping):
             raise OptionError(f"cells, item {position}: expected a mapping of axes to values, got {cell!r:.60}")
-        for name in cell:
-            axes.check(name)
-            names[name] = None
+        names |= dict.fromkeys(cell)
     labels = [{name: label(cell[name]) if name in cell else None for name in names} for cell in cells]
     return _told_apart("cells", tuple(names), labels, [dict(cell) for cell in cells])
 

@@ -5,7 +5,7 @@ a run is checked, hashed, begun and turned into a row.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from faultsim import checks
@@ -59,6 +59,14 @@ class Kind:
     def options_of(self, base: object) -> dict[str, Any] | None:
         """The options of a run that is the base of a sweep; None for anything else."""
         return None
+
+    def base_options(self, base: object) -> dict[str, Any]:
+        """The options of all runs, of the base of a sweep."""
+        options = self.options_of(base)
+        if options is None and not isinstance(base, Mapping):
+            given = checks.shown(base)
+            raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {given}")
+        return dict(base) if options is None else options  # type: ignore[call-overload]
 
     def check_given(self, given: Mapping[str, Any]) -> None:
         """Check values that are needed, or could be rejected, before a run is made."""
@@ -299,24 +307,6 @@ def kind_of(axes: Axes) -> Kind:
     'jobs'
     """
     return next(kind for kind in _KINDS.values() if kind.axes is axes)
-
-
-def given_names(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> list[object]:
-    """All names of options and axes in the arguments of a `Sweep`, those in bundles too; what is no mapping has none.
-
-    Examples
-    --------
-    >>> given_names({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None)
-    ['machine', 'policy', 'scheduler']
-    """
-    bundles = [
-        bundle
-        for values in (grid.values() if isinstance(grid, Mapping) else ())
-        for bundle in (values.values() if isinstance(values, Mapping) else ())
-    ]
-    groups = zipped if isinstance(zipped, Sequence) and not isinstance(zipped, str) else [zipped]
-    parts = [base, grid, *bundles, *groups, *(cells or ())]
-    return [name for part in parts if isinstance(part, Mapping) for name in part]
 
 
 def called(factory: Callable[..., Any], rng: object, extra: Mapping[str, Any]) -> Any:

@@ -12,10 +12,11 @@ from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
 from faultsim.readers.input_lines import Lines
-from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of
+from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of, given_names
 from faultsim.sweep.input_sources import failures_source, log_source, resources_source, workflows_source
-from faultsim.sweep.kinds import given_names, kind_of
-from faultsim.sweep.sweep import Sweep, check_seed
+from faultsim.sweep.kinds import kind_of
+from faultsim.sweep.sweep import Sweep
+from faultsim.sweep.tasks import check_seed
 from faultsim.sweep.toml_lines import Path as Place
 from faultsim.sweep.toml_lines import lines
 from faultsim.sweep.wanted import own_metrics

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from faultsim import checks
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import parse_policy
@@ -16,6 +17,9 @@ from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
 from faultsim.sweep.task_hash import Texts
 from faultsim.sweep.wanted import Wanted
+
+#: Largest seed that the store keeps.
+MAX_SEED = 2**63 - 1
 
 #: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
@@ -172,11 +176,22 @@ class Maker:
             {held.digest: held.value for held in (work, failures) if held.digest is not None},
         )
 
-    def check(self, cell: Cell) -> None:
-        """Reject a cell with incompatible options, before anything is drawn or run."""
-        given = {**self.base, **cell.values}
-        self.kind.check_given(given)
-        self.kind.check(given)
+    def check_all(self) -> None:
+        """Check that the options of every cell are compatible; reject one that is not, by name.
+
+        Nothing is drawn or run.
+        """
+        for cell in self.grid:
+            given = {**self.base, **cell.values}
+            try:
+                check_seed(given)
+                self.kind.check_given(given)
+                self.kind.check(given)
+            except (OptionError, InputError) as error:
+                where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
+                if not where or str(error).startswith("axis "):
+                    raise
+                raise type(error)(f"cell {where}: {error}") from None
 
     def travelling(self) -> dict[str, object]:
         """What other processes need of the caller's: its policies and its functions, by what messages call them."""
@@ -244,3 +259,8 @@ class Maker:
             except (InputError, OptionError) as error:
                 raise type(error)(f"axis {name} = {value!r}: {error}") from None
         return held
+
+
+def check_seed(given: Mapping[str, Any]) -> None:
+    """Reject a seed that the store cannot keep."""
+    checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
