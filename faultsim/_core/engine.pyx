@@ -18,7 +18,7 @@ import operator
 
 import numpy as np
 
-from faultsim.checks import LATEST
+from faultsim import checks
 from faultsim.errors import BusyError, DecisionError, EngineError
 
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
@@ -138,7 +138,7 @@ cdef class Engine:
             self.own_inputs()        # a key may be a column of the log
             self.point_to_columns()
         s.kill, s.start_delay = settings.overrun == "kill", settings.start_delay
-        s.latest = LATEST
+        s.latest = checks.LATEST
         s.record.on, s.track.on = settings.record, parts.tracked
         s.trace.repairs_known = settings.scheduler.get("repairs") == "known"
         s.owner = <void *><PyObject *>self

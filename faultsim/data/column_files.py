@@ -7,15 +7,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.tabular import Tabular
 from faultsim.data.text_files import guarded, write_text
 from faultsim.data.whole_files import whole_file
 
 
-def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]]) -> None:
+def write_csv(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> None:
     """A line of names, then a line per row, in numbers that read back as the same bits.
 
     ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.  Text that a spreadsheet would take for a

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Integers, Values
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.domain_table import DomainTable, Effect, check_count, is_down, own_downtime
 from faultsim.data.slowdowns import AXES, Axis, Slowdown
@@ -329,7 +330,7 @@ def _kind(kind: object) -> str:
     return kind
 
 
-def _checked(name: str, given: ArrayLike, nodes: int) -> NDArray[np.int32]:
+def _checked(name: str, given: ArrayLike, nodes: int) -> Integers:
     """The members of one domain, ascending."""
     try:
         array = np.asarray(list(given) if isinstance(given, range) else given)
@@ -374,7 +375,7 @@ def _wraps(machine: Any) -> bool:
     return bool(getattr(machine, "wrap", not is_cluster))
 
 
-def _hosts_of(rows: NDArray[Any], width: int) -> NDArray[Any]:
+def _hosts_of(rows: Values, width: int) -> Values:
     """The nodes of the places in each row, ascending."""
     wide = rows[:, :, None] * width + np.arange(width)
     return np.sort(wide.reshape(len(rows), rows.shape[1] * width), axis=1)

@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
-from faultsim.arrays import Indices, Integers, LongIntegers
+from faultsim.arrays import Indices, Integers, LongIntegers, Texts, Values
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, InputError, OptionError
@@ -407,7 +407,7 @@ def check_shapes(pod: Pod, log: Workload) -> None:
             )
 
 
-def shape_ranks(pod: Pod, log: Workload) -> NDArray[np.int32]:
+def shape_ranks(pod: Pod, log: Workload) -> Integers:
     """Which of the shapes of its size each job asks for, the most cubic first, from 1 on; 0: its size says all.
 
     For static wiring, and logs that have the column.
@@ -448,7 +448,7 @@ def speed_forms(slices: Sequence[Slice], edge: int, log: Workload) -> tuple[list
     return forms, which
 
 
-def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:
+def _values(log: Workload, what: str, given: Any) -> Values:
     """A value per job: of a column of the log, of `size`, or as given."""
     if isinstance(given, str):
         if given not in log.columns:
@@ -471,7 +471,7 @@ def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:
     return values
 
 
-def _asked(log: Workload, values: NDArray[Any], find: Callable[[Any], Slice]) -> tuple[Workload, NDArray[np.str_]]:
+def _asked(log: Workload, values: Values, find: Callable[[Any], Slice]) -> tuple[Workload, Texts]:
     """The log in hosts, and the shape of each job's slice."""
     different, first, which = np.unique(values, return_index=True, return_inverse=True)
     plain = different.tolist()

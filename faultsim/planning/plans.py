@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, rates
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
@@ -88,7 +89,7 @@ class PodPlan(TablesOfAResult):
             raise OptionError("ettr: availability alone does not say how often hosts fail; give repair= or mtbf=, too")
         return self._ettr
 
-    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> NDArray[Any]:
+    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> Values:
         """Share of the pod's chips that can be promised as slices of a shape, over the availability of a host.
 
         Hosts are independent. `wiring` may be the other one than the pod's; a shape that then has no place has NaN.

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod
@@ -243,7 +243,7 @@ def ettr_table(
     return PrintedTable(columns, "ettr", formats, notes)
 
 
-def _of_simulation(columns: dict[str, NDArray[Any]], left_out: dict[str, int]) -> list[str]:
+def _of_simulation(columns: dict[str, Values], left_out: dict[str, int]) -> list[str]:
     """What is said of simulated ratios: those far from the formula, those of few failures, those that there are not."""
     count = len(columns["hits"])
     notes = []
@@ -257,7 +257,7 @@ def _of_simulation(columns: dict[str, NDArray[Any]], left_out: dict[str, int]) -
     return notes + [f"not simulated in {rows} of {count} rows: {why}" for why, rows in left_out.items()]
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, Values]:
     names = rows[0] if rows else {}
     return {
         name: np.array([row[name] for row in rows], dtype=object if isinstance(rows[0][name], str) else None)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tick, tidy, verbatim
 from faultsim.plot.theme import ThemeName, current, themed
 
@@ -128,11 +129,11 @@ class _Log(Protocol):
     """The part of a `Workload` that `plot_job_sizes` needs."""
 
     @property
-    def size(self) -> NDArray[Any]:
+    def size(self) -> Values:
         """Nodes of each job."""
 
     @property
-    def work(self) -> NDArray[Any]:
+    def work(self) -> Values:
         """Node-seconds of each job."""
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers
 from faultsim.errors import OptionError
 from faultsim.policies.checkpointing import Checkpointing
 from faultsim.policies.orders import QueueOrder, WaitingJobs
@@ -23,11 +23,11 @@ class CheckedOrder:
         self.order = order
         self.ask = order.keys
 
-    def keys(self, queue: WaitingJobs, now: float) -> NDArray[np.float64]:
+    def keys(self, queue: WaitingJobs, now: float) -> Floats:
         """The order's keys as a contiguous float64 array."""
         return self.checked(self.ask(queue, now), queue, now)
 
-    def checked(self, given: Any, queue: WaitingJobs, now: float) -> NDArray[np.float64]:
+    def checked(self, given: Any, queue: WaitingJobs, now: float) -> Floats:
         """The same of what the order has given already."""
         name, n = type(self.order).__name__, len(queue.index)
         try:
@@ -64,7 +64,7 @@ class CheckedPlacement:
     def __init__(self, placement: Placement) -> None:
         self.placement = placement
 
-    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
+    def choose(self, job: JobToPlace, candidates: Integers, state: Occupancy) -> int:
         """The placement's choice as an int."""
         given = self.placement.choose(job, candidates, state)
         try:
@@ -78,7 +78,7 @@ class CheckedPlacement:
             )
         return index
 
-    def choose_nodes(self, job: JobToPlace, free: NDArray[np.int32], state: Any) -> NDArray[np.int32]:
+    def choose_nodes(self, job: JobToPlace, free: Integers, state: Any) -> Integers:
         """The placement's nodes of a cluster, as int32."""
         name = f"{type(self.placement).__name__}.choose_nodes"
         given = self.placement.choose_nodes(job, free.copy(), state)

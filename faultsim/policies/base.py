@@ -6,9 +6,8 @@ from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Self
 
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.errors import OptionError
 
 __all__ = [
@@ -75,12 +74,12 @@ class Policy:
             lowered[name] = value.lower() if isinstance(value, Policy) else value
         return lowered
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """Columns that the lowered form only counts and hashes; a saved result keeps them separately."""
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
         """The policy of a lowered form (without its name) and its `arrays`."""
         return cls(**options)
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, rates, renames
-from faultsim.arrays import Floats
+from faultsim.arrays import Floats, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, PredictionRows, RequestRows
@@ -72,7 +72,7 @@ class Checkpointing(OwnPolicy):
     #: Whether it asks jobs to save while they run (model.md#requested).
     requests: ClassVar[bool] = False
 
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
+    def work_between(self, size: Values) -> Floats | None:
         """Seconds of work between two checkpoints, or requests, for a job of each size; None if none are fixed."""
         if not self.is_asked():
             return None
@@ -195,7 +195,7 @@ class _AtIntervals(Judged, Checkpointing):
     def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
         rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
+    def work_between(self, size: Values) -> Floats:
         """The interval, for every size."""
         return np.full(len(size), self.interval)
 
@@ -286,9 +286,9 @@ class Young(_ByRate):
 
         def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> Floats:
         """sqrt(2 C M / size)."""
-        interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
+        interval: Floats = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
         return interval
 
 
@@ -326,12 +326,12 @@ class Daly(_ByRate):
 
         def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> Floats:
         """The interval, by the same operations as in the engines."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         part = cost / (2.0 * m)
         higher = np.sqrt((2.0 * cost) * m) * ((1.0 + np.sqrt(part) / 3.0) + part / 9.0) - cost
-        interval: NDArray[np.float64] = np.where(cost < 2.0 * m, higher, m)
+        interval: Floats = np.where(cost < 2.0 * m, higher, m)
         return interval
 
 
@@ -376,10 +376,10 @@ class MaxAvailability(_ByRate):
             self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration, *, any_rate: bool = False
         ) -> None: ...
 
-    def work_between(self, size: Any) -> NDArray[np.float64]:
+    def work_between(self, size: Any) -> Floats:
         """sqrt(2 (m + R) C + C**2)."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
-        interval: NDArray[np.float64] = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
+        interval: Floats = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
         return interval
 
 
@@ -582,7 +582,7 @@ class PredictedWindows(Judged, Checkpointing):
         return RequestRows(inside, np.full(len(inside), -1, np.int32))
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         given = options["bucket"]
         parts = {"hours": given} if isinstance(given, int | float) else {"length": given["length"]}

@@ -3,8 +3,8 @@
 import zlib
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers, LongIntegers
 from faultsim.data.failures import FailureTrace
 from faultsim.data.world import PredictionRows, TickRows
 from faultsim.errors import OptionError
@@ -27,7 +27,7 @@ def stream(seed: int, purpose: str) -> "np.random.Generator":
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(key,))))
 
 
-def bucket_numbers(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
+def bucket_numbers(time: Floats, length: float) -> LongIntegers:
     """Number k of the interval (k * length, (k + 1) * length] of each time.
 
     Examples
@@ -48,7 +48,7 @@ def refuse_short(what: str, length: float, span: float) -> None:
 
 def draw_reports(
     trace: FailureTrace, nodes: int, seed: int, *, interval: float, precision: float, recall: float
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+) -> tuple[LongIntegers, Integers]:
     """The pairs (interval, node) that are reported: some with a failure, and false alarms without one."""
     refuse_short("an interval", interval, trace.span)
     failing = np.unique(bucket_numbers(trace.time, interval) * nodes + trace.node)
@@ -71,9 +71,7 @@ def _count(n: float) -> str:
     return f"{round(n):,}" if n < 1e15 else f"{n:.3g}"
 
 
-def _false_alarms(
-    failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: "np.random.Generator"
-) -> NDArray[np.int64]:
+def _false_alarms(failing: LongIntegers, n_pairs: int, wanted: int, rng: "np.random.Generator") -> LongIntegers:
     """The first `wanted` of a fixed random order of the numbers below `n_pairs` that are not in `failing`.
 
     The numbers are drawn in blocks whose lengths do not depend on `wanted`, so the order does not either.
@@ -139,7 +137,7 @@ def ticks(foreseen: PredictionRows, interval: float) -> TickRows:
     return TickRows(acting * interval, first, place.astype(np.int32))
 
 
-def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
+def _floors(time: Floats, length: float) -> LongIntegers:
     """Number k of the interval [k * length, (k + 1) * length) of each time."""
     k = np.floor(time / length)
     k -= k * length > time  # the quotient may round across a border

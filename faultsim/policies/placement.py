@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Flags, Integers
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy
 from faultsim.policies.curves import CURVES
@@ -58,7 +56,7 @@ class Occupancy(Protocol):
         """Time in seconds."""
 
     @property
-    def busy(self) -> NDArray[np.bool_]:
+    def busy(self) -> Flags:
         """Which nodes are busy, of shape (X, Y, Z)."""
 
 
@@ -89,7 +87,7 @@ class Placement(OwnPolicy):
     name: ClassVar[str] = "python"
     box_order: BoxOrderWord = BOX_ORDERS[0]
 
-    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
+    def choose(self, job: JobToPlace, candidates: Integers, state: Occupancy) -> int:
         """Index of the candidate that the job takes.
 
         Parameters
@@ -108,7 +106,7 @@ class Placement(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define choose(self, job, candidates, state)")
 
-    def choose_nodes(self, job: JobToPlace, free: NDArray[np.int32], state: Any) -> Any:
+    def choose_nodes(self, job: JobToPlace, free: Integers, state: Any) -> Any:
         """The nodes of a cluster that the job takes.
 
         Parameters
@@ -159,7 +157,7 @@ class FirstFit(Placement):
     name: ClassVar[str] = "first_fit"
     box_order: BoxOrder = BOX_ORDERS[0]
 
-    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
+    def choose(self, job: JobToPlace, candidates: Integers, state: Occupancy) -> int:
         """Always 0, the first."""
         return 0
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.world import PredictionRows
@@ -34,7 +35,7 @@ class _Columns(Predictor):
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form and its columns."""
         rest = dict(options)
         listed = rest.pop("predictions", None)
@@ -90,8 +91,8 @@ class IntervalPredictor(_Columns):
     precision: Share
     recall: Share | None
     interval: Seconds
-    index: NDArray[np.int64] | None = None
-    node: NDArray[np.int32] | None = None
+    index: LongIntegers | None = None
+    node: Integers | None = None
 
     if TYPE_CHECKING:
 
@@ -146,7 +147,7 @@ class IntervalPredictor(_Columns):
         """Whether the reports are drawn from the failures of the run; False with given pairs."""
         return self.index is None
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """The pairs, if they were given."""
         return {} if self.index is None or self.node is None else {"index": self.index, "node": self.node}
 
@@ -201,8 +202,8 @@ class PredictionTrace(_Columns):
 
     name: ClassVar[str] = "trace"
     needs_failures: ClassVar[bool] = False
-    time: NDArray[np.float64]
-    node: NDArray[np.int32]
+    time: Floats
+    node: Integers
 
     if TYPE_CHECKING:
 
@@ -283,7 +284,7 @@ class PredictionTrace(_Columns):
         """The list."""
         return PredictionRows(self.time, self.time, self.node, 1.0)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """The columns time and node."""
         return {"time": self.time, "node": self.node}
 
@@ -297,12 +298,10 @@ def _recall(value: object) -> float:
     return checks.number("recall", value, above=0.0, high=1.0)
 
 
-def _outside(
-    trace: FailureTrace, wanted: int, nodes: int, rng: "np.random.Generator"
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def _outside(trace: FailureTrace, wanted: int, nodes: int, rng: "np.random.Generator") -> tuple[Floats, Integers]:
     """`wanted` times and nodes outside of all down times, uniform over the span of the trace and the nodes."""
-    times: list[NDArray[np.float64]] = [np.empty(0)]
-    places: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
+    times: list[Floats] = [np.empty(0)]
+    places: list[Integers] = [np.empty(0, np.int32)]
     missing, rounds = wanted, 0
     while missing:
         time = rng.random(2 * missing + 16) * trace.span
@@ -317,7 +316,7 @@ def _outside(
     return np.concatenate(times), np.concatenate(places)
 
 
-def is_down(trace: FailureTrace, time: NDArray[np.float64], node: NDArray[np.int32]) -> NDArray[np.bool_]:
+def is_down(trace: FailureTrace, time: Floats, node: Integers) -> Flags:
     """Whether each of the nodes is down at its time: from a failure to the end of its down time, ends included."""
     down = np.zeros(len(time), dtype=bool)
     by_node = np.argsort(trace.node, kind="stable")  # and by time among those of a node

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
@@ -33,7 +33,7 @@ __all__ = [
 #: Checks a probability.
 as_share: Callable[..., float] = partial(checks.number, low=0.0, high=1.0)
 #: Times, nodes, and the probability of them all.
-Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
+Dated = tuple[Floats, Integers, float]
 _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
 
 
@@ -268,7 +268,7 @@ class Buckets(Predictor):
         object.__setattr__(self, "length", bucket_length(bucket if bucket is not None else seconds))
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         return cls(length=3600.0 * options["hours"]) if "hours" in options else cls(**options)
 

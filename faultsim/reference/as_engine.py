@@ -4,8 +4,8 @@ import math
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.policies.settings import Settings
@@ -28,10 +28,10 @@ class ReferenceEngine:
     def __init__(
         self,
         settings: Settings,
-        submit: NDArray[np.float64],
-        runtime: NDArray[np.float64],
-        estimate: NDArray[np.float64],
-        size: NDArray[np.int32],
+        submit: Floats,
+        runtime: Floats,
+        estimate: Floats,
+        size: Integers,
         world: World | None = None,
     ) -> None:
         self._arguments = (settings, submit, runtime, estimate, size, world)
@@ -117,10 +117,10 @@ class ReferenceEngine:
     def lost_work(self) -> float:
         return sum(job.lost_work for job in self._open.state.jobs)
 
-    def queue(self) -> NDArray[np.int32]:
+    def queue(self) -> Integers:
         return np.array([job.row for job in queue_order(self._open.state)], np.int32)
 
-    def running(self) -> NDArray[np.int32]:
+    def running(self) -> Integers:
         return np.sort(np.array([job.row for job in self._open.state.running], np.int32))
 
     def verify(self) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from faultsim.arrays import Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError, NotAvailableError
 from faultsim.policies.registry import MACHINES
@@ -461,7 +462,7 @@ def scheduling_pass(state: State) -> None:
 def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: float) -> dict[str, Any]:
     """What both engines hand back."""
 
-    def column(name: str, dtype: type) -> np.ndarray[Any, Any]:
+    def column(name: str, dtype: type) -> Values:
         return np.array([getattr(job, name) for job in jobs], dtype=dtype)
 
     result: dict[str, Any] = {
@@ -503,7 +504,7 @@ def by_row(jobs: list[Job]) -> list[Job]:
     return sorted(jobs, key=lambda job: job.row)
 
 
-def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:
+def events_table(state: State) -> dict[str, Values]:
     """Every start, finish, arrival, move, failure, repair and requested checkpoint in the order in which they happened;
     job and node are -1 where there is none.
     """
@@ -515,9 +516,9 @@ def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
-def allocations(state: State) -> dict[str, np.ndarray[Any, Any]]:
+def allocations(state: State) -> dict[str, Values]:
     """Who held which nodes from when to when, in order of taking them; a moved job has one row per place."""
-    rows: dict[str, np.ndarray[Any, Any]] = {
+    rows: dict[str, Values] = {
         "job": np.array([row[0] for row in state.places], dtype=np.int32),
         "begin": np.array([row[1] for row in state.places], dtype=np.float64),
         "end": np.array([row[2] for row in state.places], dtype=np.float64),

@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
+from faultsim.arrays import Values
 
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, Values]
 
 
 def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
 from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
@@ -134,7 +134,7 @@ def report_sweep(
     return Page(title or table.name or "Sweep", sections, about=about, command=made_by, warnings=table.warnings)
 
 
-def _values(column: NDArray[Any]) -> list[Any]:
+def _values(column: Values) -> list[Any]:
     """Each value once."""
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
@@ -252,7 +252,7 @@ def _cells(table: SweepRows, metric: str, found: Cells, columns: Sequence[tuple[
     return Table(head, list(zip(*where, *numbers, strict=True)), title)
 
 
-def _shown(column: NDArray[Any]) -> list[Cell]:
+def _shown(column: Values) -> list[Cell]:
     """Values of an axis as cells: numbers stay numbers, "none" among them does not."""
     values: list[Any] = column.tolist()
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():

@@ -1,11 +1,10 @@
 """How far apart the nodes of a job are (model.md#dispersal), from the record of who held what."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
 from faultsim.results.held import nodes_of
@@ -14,7 +13,7 @@ from faultsim.results.held import nodes_of
 _CELLS = 2**22
 
 
-def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int) -> NDArray[np.float64]:
+def dispersal_of(held: Mapping[str, Values], machine: Machine, n_jobs: int) -> Floats:
     """Mean number of hops between two nodes of each job, of those it held last; NaN for jobs of one node.
 
     Examples
@@ -46,9 +45,7 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int
     return mean
 
 
-def _in_boxes(
-    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], machine: Machine, size: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _in_boxes(held: Mapping[str, Values], rows: LongIntegers, machine: Machine, size: Floats) -> Floats:
     """Hops between all pairs of nodes of boxes.
 
     Along an axis, each of the extent's coordinates is that of size / extent nodes.
@@ -66,8 +63,8 @@ def _in_boxes(
 
 
 def _in_lists(
-    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], count: NDArray[np.int64], shape: tuple[int, int, int]
-) -> NDArray[np.float64]:
+    held: Mapping[str, Values], rows: LongIntegers, count: LongIntegers, shape: tuple[int, int, int]
+) -> Floats:
     """Hops between all pairs of nodes of lists on a mesh.
 
     Between two neighbouring coordinates, every pair of a node below and one above makes a hop.

@@ -11,6 +11,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
@@ -177,17 +178,17 @@ class Cubes:
         return np.zeros(self.space.shape, np.float32)
 
 
-def time_to_end(decision: Decision, machine: Machine) -> NDArray[np.float64]:
+def time_to_end(decision: Decision, machine: Machine) -> Floats:
     """Time (s) until the job of each node is expected to end, 0 where none is; as `Decision.occupancy` is shaped."""
     return on_nodes(decision, machine, np.maximum(0.0, decision.running.expected_end - decision.now), 0.0)
 
 
-def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[LongIntegers, ...]:
     """The index of a box's nodes in an array of this shape; boxes go round."""
     return np.ix_(*(np.arange(at, at + n) % m for at, n, m in zip(box[:3], box[3:], shape, strict=True)))
 
 
-def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> NDArray[np.float64]:
+def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> Floats:
     """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
     shape = machine.array_shape
     found = np.full(shape, nobody)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
@@ -159,7 +159,7 @@ class Respond(Environment):
         new = free[np.argmin(doomed[free])]
         return {"nodes": np.where(own == self._warning["node"], new, own)}
 
-    def _another_slice(self, decision: Decision, doomed: NDArray[np.bool_]) -> dict[str, Any]:
+    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, Any]:
         """With switches one cube is exchanged; else the whole slice is another."""
         own = decision.running.where[self._at]
         _, hosts = self._machine.blocks or (1, self._machine.nodes)
@@ -198,7 +198,7 @@ class Respond(Environment):
         self._at, self._job = at, int(running.index[at])
         return True
 
-    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+    def _mask(self, decision: Decision) -> Flags:
         running, saves = decision.running, self._options.get("checkpointing")
         possible = {
             "checkpoint": hasattr(saves, "cost") and running.progress[self._at] > running.saved[self._at],

@@ -11,11 +11,11 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
+from faultsim.arrays import Floats
 from faultsim.data.event_kinds import NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
@@ -117,21 +117,19 @@ class Execution:
         self._told = told
         return log
 
-    def _keys_of(
-        self, log: Workload, estimate: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _keys_of(self, log: Workload, estimate: Floats) -> tuple[Floats | None, Floats | None]:
         """Of jobs that come later, the keys of an order by which they never change, and the columns that it names."""
         order = self._lowered["scheduler"]["order"]
         if not has_inputs(order["name"]):
             return None, None
         inputs = order_inputs(order, estimate, log.size, log.columns)
-        further: NDArray[np.float64] | None = inputs.get("queue_columns")
+        further: Floats | None = inputs.get("queue_columns")
         if not getattr(inputs.get("queue_program"), "static", False):
             return inputs.get("queue_key"), further
         rows = np.arange(self.n_jobs, self.n_jobs + len(log), dtype=np.int32)
         if further is not None:  # by row
             further = np.hstack([np.zeros((len(further), self.n_jobs)), further])
-        key: NDArray[np.float64] = values(
+        key: Floats = values(
             inputs["queue_program"], log.submit, estimate, log.size, rows, np.zeros(len(log), np.int32), 0.0, further
         )
         for at in np.flatnonzero(np.isnan(key))[:1].tolist():

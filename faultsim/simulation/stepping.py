@@ -4,11 +4,12 @@ from contextlib import suppress
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
+from faultsim.arrays import Integers
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
@@ -446,15 +447,15 @@ class Simulation:
         return float(self._execution.engine.now)
 
     @property
-    def queue(self) -> NDArray[np.int32]:
+    def queue(self) -> Integers:
         """Rows of the waiting jobs, in queue order."""
-        rows: NDArray[np.int32] = self._execution.engine.queue()
+        rows: Integers = self._execution.engine.queue()
         return rows
 
     @property
-    def running(self) -> NDArray[np.int32]:
+    def running(self) -> Integers:
         """Rows of the jobs that hold nodes, ascending."""
-        rows: NDArray[np.int32] = self._execution.engine.running()
+        rows: Integers = self._execution.engine.running()
         return rows
 
     @property

@@ -4,19 +4,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.further import check_together
 from faultsim.data.workload import Workload, concat
 from faultsim.errors import InputError
 
 
-class Told(Mapping[str, NDArray[Any]]):
+class Told(Mapping[str, Values]):
     """The columns of several logs by row, which is the order in which they came; made when they are looked at."""
 
     def __init__(self, *logs: Workload) -> None:
         self._logs = logs
-        self._made: dict[str, NDArray[Any]] = {}
+        self._made: dict[str, Values] = {}
         self.n_jobs = sum(map(len, logs))
         self._read_ids()
 
@@ -59,7 +59,7 @@ class Told(Mapping[str, NDArray[Any]]):
         other._last = max(self._last, *(name for name in given if isinstance(name, int)), 0)
         return other
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Values:
         if name not in self._made:
             self._made[name] = np.concatenate([log.columns[name] for log in self._logs])
         return self._made[name]

@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.data.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
@@ -72,7 +73,7 @@ class WorkflowRun:
 
     if TYPE_CHECKING:  # what it takes, where the fields are what it holds
         flows: tuple[Workflow, ...]
-        arrival: NDArray[np.float64]
+        arrival: Floats
 
         def __init__(
             self,
@@ -138,7 +139,7 @@ def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
     return tuple(flows)
 
 
-def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> NDArray[np.float64]:
+def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> Floats:
     if given is None:
         return read_only(np.array([flow.submit for flow in flows]))
     try:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.world import FailureRows, World
@@ -160,7 +160,7 @@ class WorkflowExecution:
 # -- what the engines receive
 
 
-def _tables(flows: Sequence[Workflow], resources: Resources, when: NDArray[np.float64]) -> dict[str, Any]:
+def _tables(flows: Sequence[Workflow], resources: Resources, when: Floats) -> dict[str, Any]:
     """All workflows as one graph, with consecutive job numbers."""
     first = np.cumsum([0, *map(len, flows)])
     tables: dict[str, Any] = {"first_job": first, "arrival": when, "speed": resources.speed}

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Flags, Values
 
 
-def labels_of(column: NDArray[Any]) -> list[Any]:
+def labels_of(column: Values) -> list[Any]:
     """Each label of an axis once; None where its column has NaN.
 
     Examples
@@ -19,7 +20,7 @@ def labels_of(column: NDArray[Any]) -> list[Any]:
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
 
-def matches(column: NDArray[Any], value: object) -> NDArray[np.bool_]:
+def matches(column: Values, value: object) -> Flags:
     """Where the column of an axis has a given label; None is NaN among numbers.
 
     Examples
@@ -34,7 +35,7 @@ def matches(column: NDArray[Any], value: object) -> NDArray[np.bool_]:
     return found
 
 
-def as_column(values: Sequence[Any]) -> NDArray[Any]:
+def as_column(values: Sequence[Any]) -> Values:
     """Labels of an axis as an array: numbers where all are (None is NaN), else text or objects.
 
     Examples

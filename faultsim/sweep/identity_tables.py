@@ -4,7 +4,8 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Values
 
 #: Kinds of elements whose bytes are their values.
 _BYTES = "biufcmMSUV"
@@ -41,7 +42,7 @@ def _type_parts(dtype: np.dtype[Any]) -> list[Any]:
     return [dtype.newbyteorder("<").str if dtype.kind in _BYTES else str(dtype)]
 
 
-def _values(array: NDArray[Any]) -> list[Any]:
+def _values(array: Values) -> list[Any]:
     dtype = array.dtype
     if dtype.fields is not None:  # not the bytes between them, which may be anything
         return [part for name in dtype.names or () for part in _values(array[name])]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.sweep.row_schema import ALL_COLUMNS
 
 
@@ -56,7 +57,7 @@ def _weights(names: tuple[str, ...]) -> NDArray[np.uint64]:
     return np.array([plain_digest("weight", [name]) | 1 for name in names], np.uint64)
 
 
-def number_digests(names: tuple[str, ...], numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
+def number_digests(names: tuple[str, ...], numbers: Floats) -> NDArray[np.uint64]:
     """Of numbers, shape (rows, names); NaN is as if the name were not there, so that columns can be added.
 
     Examples

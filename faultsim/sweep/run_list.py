@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from faultsim.arrays import Floats
 from faultsim.errors import OptionError
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
@@ -25,7 +23,6 @@ from faultsim.sweep.wanted import Wanted, own_metrics
 
 #: A named tuple, whose fields are axes.
 Key = TypeVar("Key", bound=tuple[Any, ...])
-Floats = NDArray[np.float64]
 #: Axes within a setting -> their values; "replicate" is the replicate.
 Within = Mapping[str, Sequence[Label]]
 #: A number of each run: a column that every store has, by its name, or a function of the result.

@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
@@ -56,7 +57,7 @@ class SweepTable(Pickled, ColumnTable):
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Values],
         *,
         axes: Sequence[str],
         name: str = "",
@@ -88,11 +89,11 @@ class SweepTable(Pickled, ColumnTable):
     # -- columns by name, rows by number
 
     @overload
-    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice | NDArray[Any] | Sequence[bool], /) -> "SweepTable": ...
+    def __getitem__(self, key: slice | Values | Sequence[bool], /) -> "SweepTable": ...
     def __getitem__(self, key: Any, /) -> Any:
         if isinstance(key, slice):
             rows = np.zeros(self.n_rows, np.bool_)
@@ -102,7 +103,7 @@ class SweepTable(Pickled, ColumnTable):
             return self.where(key)
         return super().__getitem__(key)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name."""
         try:
             return self._columns[name]
@@ -308,7 +309,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         of_rows = of_text + number_digests(kept, np.column_stack([numbers[name] for name in kept]))
         if (wrong := np.flatnonzero(of_rows != of_runs.view(np.uint64))).size:
             raise store.changed("run", [run[wrong[0]]])
-    columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
+    columns: dict[str, Values] = {name: as_column(values) for name, values in labels.items()}
     columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
     own, documents = store.own(sweep["id"])

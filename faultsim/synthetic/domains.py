@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, rates
+from faultsim.arrays import Floats
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.numbering import numbering
@@ -141,7 +141,7 @@ def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -
     return dict(given)
 
 
-def _down_time(kind: str, own: NDArray[np.float64], lasting: Mapping[str, Any], by_kind: bool) -> tuple[Any, bool]:
+def _down_time(kind: str, own: Floats, lasting: Mapping[str, Any], by_kind: bool) -> tuple[Any, bool]:
     """What draws the down times of a kind, and whether they are constant: those of the domains, else those given."""
     of_domains = own[~np.isnan(own)]
     if not len(of_domains):

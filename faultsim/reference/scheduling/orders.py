@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.policies.base import SeenJobs
 from faultsim.reference.job import Job
 
 #: The columns of the log that the user gave.
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, Values]
 
 
 def arrival(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
@@ -42,7 +42,7 @@ def unicef(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns)
 class Sorter(Protocol):
     """An order written in Python."""
 
-    def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
+    def keys(self, queue: object, now: float) -> Floats: ...
 
 
 def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:

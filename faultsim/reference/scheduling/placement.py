@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Integers
 from faultsim.policies.base import SeenJobs
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.job import Job
@@ -158,7 +158,7 @@ def seen(state: State, job: Job, size: int) -> SeenJobs:
 class Chooser(Protocol):
     """A rule written in Python."""
 
-    def choose(self, job: object, candidates: NDArray[np.int32], state: object) -> int: ...
+    def choose(self, job: object, candidates: Integers, state: object) -> int: ...
 
 
 def python(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError
 from faultsim.policies.settings import WorkflowSettings
@@ -119,7 +119,7 @@ class WorkflowEngine:
         return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
-def table(rows: list[Any], names: str, types: str) -> dict[str, NDArray[Any]]:
+def table(rows: list[Any], names: str, types: str) -> dict[str, Values]:
     """Rows as columns."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(names.split())
     return {

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags
 from faultsim.data.workload import Workload
 from faultsim.kernels.partition import find_partitions, max_free_partition
 from faultsim.machines import Torus
@@ -74,7 +74,7 @@ def _exponent(sizes: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _nearly_free(m: int) -> NDArray[np.bool_]:
+def _nearly_free(m: int) -> Flags:
     """One busy node: almost every box is free, so neither finder ends early."""
     busy = np.zeros((m, m, m), dtype=bool)
     busy[0, 0, 0] = True

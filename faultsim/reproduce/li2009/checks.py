@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.kernels.knapsack import knapsack
 from faultsim.policies import IntervalPredictor
@@ -38,7 +38,7 @@ class Idle(NamedTuple):
     over: float  # share of the time in which the log has more nodes busy than there are
 
 
-def idle_share(start: NDArray[np.float64], end: NDArray[np.float64], size: NDArray[Any], until: float, n: int) -> Idle:
+def idle_share(start: Floats, end: Floats, size: Values, until: float, n: int) -> Idle:
     """Time-weighted: how often at least 2 % of `n` nodes are idle, from the first start until `until`.
 
     Examples

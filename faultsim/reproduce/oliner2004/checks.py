@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.kernels.partition import feasible_sizes, find_partitions, max_free_partition
@@ -25,7 +25,7 @@ _COLUMNS = {(0, 0, 0, 4, 1, 1): "c", (0, 2, 0, 4, 1, 1): "d"}
 _FAILING = 0  # the node at (0, 0)
 
 
-def _busy(picture: tuple[str, ...]) -> NDArray[np.bool_]:
+def _busy(picture: tuple[str, ...]) -> Flags:
     return np.array([[mark == "#" for mark in row] for row in picture])[:, :, None]
 
 
@@ -70,7 +70,7 @@ def figure_2() -> dict[str, Any]:
     }
 
 
-def _ratio(busy: list[NDArray[np.bool_]], sizes: list[int], budget: float) -> float:
+def _ratio(busy: list[Flags], sizes: list[int], budget: float) -> float:
     """CPU time of pop over that of divisor, for all free boxes of a size: geometric mean over occupancies and sizes."""
     logs = []
     for grid in busy:

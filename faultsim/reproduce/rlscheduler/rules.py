@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats, Integers
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
 from faultsim.policies import External, QueueOrder
@@ -28,8 +29,6 @@ from faultsim.simulation.options import EngineName
 from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -37,7 +36,7 @@ class Columns:
 
     submit: Floats
     estimate: Floats
-    size: NDArray[np.int32]
+    size: Integers
 
     def __getitem__(self, rows: list[int]) -> "Columns":
         return Columns(self.submit[rows], self.estimate[rows], self.size[rows])

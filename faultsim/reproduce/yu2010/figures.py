@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 #: Label -> abscissae, and values of shape (abscissae, windows).
 Curves = dict[str, tuple[Floats, Floats]]
 Panel = tuple[Callable[[View], Curves], str, str]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
@@ -27,7 +28,7 @@ from faultsim.policies import (
 from faultsim.reproduce.zhang2004.fit import NODES
 from faultsim.reproduce.zhang2004.inputs import DAYS, Kind, Source, failures
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Floats, RunList
+from faultsim.sweep.run_list import RunList
 
 #: Factors on the run times: the paper's x axis is the average job execution time, without values in the text.
 FACTORS = tuple(round(0.3 + 0.1 * i, 1) for i in range(9))
