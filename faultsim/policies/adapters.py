@@ -13,7 +13,7 @@ from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
 from faultsim.policies.settings import Lowered, Settings
 
-__all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
+__all__ = ["CheckedOrder", "CheckedPlacement", "guarded", "guarded_settings"]
 
 
 class CheckedOrder:
@@ -94,22 +94,22 @@ class CheckedPlacement:
         return np.ascontiguousarray(nodes, np.int32)
 
 
-def guarded(settings: Settings) -> Settings:
+def guarded_settings(settings: Settings) -> Settings:
     """Settings in which each policy written in Python is behind a guard."""
     return replace(
         settings,
-        scheduler=_guarded(settings.scheduler),
-        placement=_guarded(settings.placement),
-        checkpointing=None if settings.checkpointing is None else _guarded(settings.checkpointing),
+        scheduler=guarded(settings.scheduler),
+        placement=guarded(settings.placement),
+        checkpointing=None if settings.checkpointing is None else guarded(settings.checkpointing),
     )
 
 
-def _guarded(lowered: Lowered) -> Lowered:
+def guarded(lowered: Lowered) -> Lowered:
     """A lowered policy with its Python object, if it has one, behind a guard; the other parts unchanged."""
     out: dict[str, Any] = {}
     for key, value in lowered.items():
         if isinstance(value, dict):
-            out[key] = _guarded(value)
+            out[key] = guarded(value)
         elif key == "object" and isinstance(value, QueueOrder):
             out[key] = CheckedOrder(value)
         elif key == "object" and isinstance(value, Placement) and value.is_written():

@@ -9,7 +9,7 @@ from faultsim.data.workload import Workload
 from faultsim.data.world import World
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import guarded
+from faultsim.policies.adapters import guarded_settings
 from faultsim.policies.settings import Lowered, Settings
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
@@ -64,7 +64,7 @@ def lower(
         provenance["without_effect"] = unused
     settings = Settings(**given)
     if run.has_python or "object" in settings.scheduler["order"]:
-        settings = guarded(settings)
+        settings = guarded_settings(settings)
     log = fitting_log(run)
     estimate = expected_runtimes(run, log)
     columns: list[Values] = [log.submit, log.runtime, estimate, log.size]
