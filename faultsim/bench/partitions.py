@@ -114,7 +114,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     return rows
 
 
-def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure_placement(*, quick: bool = False) -> list[dict[str, object]]:
     """Place one job on occupancies left by jobs.
 
     Returns
@@ -136,7 +136,7 @@ def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
         busy = occupancies(shape, "jobs", 2 if quick else max(8, n)).view(np.uint8)
         chooser = Chooser(Torus(*shape))
         for size in (nodes // 128, nodes // 32, nodes // 8):
-            row: dict[str, Any] = {"machine": "x".join(map(str, shape)), "size": size}
+            row: dict[str, object] = {"machine": "x".join(map(str, shape)), "size": size}
             row["fits"] = chooser.repeat("first_fit", busy, size) / len(busy)
             for rule in ("first_fit", "max_free_partition"):
                 ask = partial(chooser.repeat, rule, busy, size)

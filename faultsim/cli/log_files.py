@@ -49,7 +49,7 @@ def read_log(text: str, columns: str | None = None) -> tuple[Workload, str]:
     return reader.read(path, **options), path
 
 
-def _value(name: str, value: str) -> Any:
+def _value(name: str, value: str) -> object:
     if name == "columns":
         return [column.strip() for column in value.split("+") if column.strip()]
     if name == "strict":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from faultsim import checks
 from faultsim.arrays import Values
@@ -30,7 +29,7 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> No
     write_text(path, csv_text(list(columns), [values.tolist() for values in columns.values()]))
 
 
-def csv_text(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
+def csv_text(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
     """A line of names, then a line per row, without formulas.
 
     Examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -349,7 +349,7 @@ def _checked(name: str, given: ArrayLike, nodes: int) -> Integers:
     return members.astype(np.int32)
 
 
-def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]:
+def _places(machine: object, hosts: int | None) -> tuple[tuple[int, int, int], int]:
     """The extents of a machine in places, and the nodes of a place."""
     if getattr(machine, "wiring", "") == "ocs":
         raise OptionError(
@@ -369,7 +369,7 @@ def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]
     return (x, y, z), width
 
 
-def _wraps(machine: Any) -> bool:
+def _wraps(machine: object) -> bool:
     """Whether a row of this machine ends where it begins."""
     is_cluster = hasattr(machine, "nodes") and not hasattr(machine, "cubes")
     return bool(getattr(machine, "wrap", not is_cluster))

@@ -98,7 +98,7 @@ class FailureTrace(GroupedFailures):
     _nodes: tuple[str, ...]
     _reasons: Texts | None
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"nodes": (), "reasons": None, **parts})
 
     def _made(self, columns: Mapping[str, Values], *args: Any, **facts: Any) -> Self:

@@ -1,7 +1,7 @@
 """Further columns of a job log, of any name and NumPy type, whose meaning only the user knows; ids that are text."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ TAKEN = frozenset(
 )
 
 
-def further_columns(given: Mapping[str, Any], length: int) -> dict[str, Values]:
+def further_columns(given: Mapping[str, object], length: int) -> dict[str, Values]:
     """Further columns as a log keeps them: checked, read-only copies.
 
     Raises

@@ -33,7 +33,7 @@ class ReadOnly:
 
     if not TYPE_CHECKING:  # where every name would do
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             return renames.old_method(type(self), name).__get__(self)
 
     def __setattr__(self, key: str, value: object) -> None:
@@ -57,7 +57,7 @@ class Table(ReadOnly, Tabular):
     _dropped: dict[str, int]
     _name: str
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         """Sets the parts of a new table, by their names without the underscore."""
         for name, value in parts.items():
             object.__setattr__(self, f"_{name}", value)

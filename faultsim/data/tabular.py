@@ -104,7 +104,7 @@ class Tabular:
         return arrow_table(self._tabular(), "the Arrow interface").__arrow_c_stream__(requested_schema)
 
 
-def _value(values: AnyColumn, row: int) -> Any:
+def _value(values: AnyColumn, row: int) -> object:
     value = values[row]
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 

@@ -120,7 +120,7 @@ class Workflow(ReadOnly):
             topological(columns["successor_start"], columns["successor"], indegree, self._labels),
         )
 
-    def _with(self, **changed: Any) -> Workflow:
+    def _with(self, **changed: object) -> Workflow:
         """A copy with some parts changed: columns that are already valid, name, submit, unit."""
         new = object.__new__(type(self))
         for slot in self.__slots__:

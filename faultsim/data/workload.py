@@ -102,7 +102,7 @@ class Workload(JobTable):
 
     _lost_runs: FailureTrace | None
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"lost_runs": None, **parts})
 
     def _made(self, *args: Any, **facts: Any) -> Self:

@@ -366,7 +366,7 @@ def jobs_of(
         return jobs.with_columns(**{SHAPE: shapes})
     slices = sorted({each.chips for each in pod.slices})
 
-    def by_chips(number: Any) -> Slice:
+    def by_chips(number: object) -> Slice:
         """The most cubic slice, of the next number of chips that one has."""
         wanted = checks.whole("chips of a slice", number, low=1, high=MOST_CHIPS)
         above = [count for count in slices if count >= wanted][:1] if up else []

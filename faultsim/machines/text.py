@@ -93,7 +93,7 @@ def _pod(text: str, rest: str) -> Pod:
     return Pod(_extents(text, first), **given)
 
 
-def _value(text: str, key: str, value: str) -> Any:
+def _value(text: str, key: str, value: str) -> object:
     """The value of an option of a pod."""
     if key == "cube":
         return _extents(text, value)

@@ -291,10 +291,10 @@ def plan(
     )
 
 
-def _judge(job: Training, hosts: Hosts, given: dict[str, Any], any_rate: bool) -> None:
+def _judge(job: Training, hosts: Hosts, given: dict[str, object], any_rate: bool) -> None:
     """Check the times of checkpoints and restarts as far as they were given."""
 
-    def named(name: str, seconds: float) -> tuple[str, Any, float]:
+    def named(name: str, seconds: float) -> tuple[str, object, float]:
         return name, given[name], seconds
 
     if given["cost"] is not None or given["interval"] is not None:
@@ -330,7 +330,7 @@ def _or(given: checks.Duration | None, usual: float) -> checks.Duration:
     return usual if given is None else given
 
 
-def _listed(what: str, given: Any) -> list[Any]:
+def _listed(what: str, given: object) -> list[object]:
     listed = checks.plain(given)
     if isinstance(listed, int | float):
         return [listed]

@@ -147,7 +147,7 @@ def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: Floats) -> "A
     return ax
 
 
-def rim(words: str) -> Any:
+def rim(words: str) -> object:
     """What the legend shows of a cube with a frame."""
     from matplotlib.patches import Patch
 

@@ -96,7 +96,7 @@ def draw_failures(
     scaled: Callable[[Any], Floats],
     down: Down,
     placed: Runs | None,
-) -> list[Any]:
+) -> list[object]:
     """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
 
     `placed` are the rows of all stays, then of the down times, if rows are not nodes. Returns what the legend shows.
@@ -116,7 +116,7 @@ def draw_failures(
         )
     failed = np.flatnonzero(events["kind"] == EventKind.FAILURE)
     height = events["node"][failed] + 0.5 if placed is None else _heights(result, failed, down, placed)
-    marks: list[Any] = []
+    marks: list[object] = []
     for kills, colour, label in (
         (False, current().soft, "failure"),
         (True, current().kill, "failure that kills a job"),
@@ -152,7 +152,7 @@ def _heights(result: "Result", failed: LongIntegers, down: Down, placed: Runs) -
     return np.array(found, dtype=float)
 
 
-def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> Any:
+def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> object:
     """Draw crosses, each on its halo, as one collection: with path effects each would be drawn by itself."""
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D
@@ -180,7 +180,7 @@ def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> Any:
     return Line2D([], [], linestyle="none", marker=cross, markersize=CROSS, color=colour, label=label)
 
 
-def halo() -> list[Any]:
+def halo() -> list[object]:
     """What lets a mark be seen on any colour: an edge in that of the ground."""
     from matplotlib.patheffects import withStroke
 
@@ -232,7 +232,7 @@ def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
     ax.add_collection(PathCollection([Path(points, codes)], facecolors="none", hatch=hatch, **lines), autolim=False)
 
 
-def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> Any:
+def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> object:
     """What the legend shows of a kind of bars."""
     from matplotlib.patches import Patch
 

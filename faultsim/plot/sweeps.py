@@ -492,7 +492,7 @@ def _places(column: Values) -> tuple[Floats, list[str] | None]:
     """Numbers at their positions, words side by side with their names."""
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
         return column.astype(float), None
-    order: Mapping[Any, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}
+    order: Mapping[object, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}
     places = np.array([order[_key(value)] for value in column.tolist()], dtype=float)
     return places, [verbatim(value_text(value)) for value in order]
 

@@ -116,7 +116,7 @@ def _bars(
         ax.add_collection(bars)
 
 
-def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values) -> list[Any]:
+def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values) -> list[object]:
     """What the legend says of the colours, if they are few enough to be told apart."""
     here, at = np.unique(stays["workflow"], return_index=True)
     if len(here) > 8 or len(set(fills[at].tolist())) < len(here):
@@ -195,12 +195,12 @@ def labels_of(result: "WorkflowResult", stays: dict[str, Values]) -> list[str]:
     return found
 
 
-def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[Any]:
+def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[object]:
     """Down times, and crosses on the failures; the entries of the legend."""
     trace, events = result.failures, result.events
     if trace is None:
         return []
-    marks: list[Any] = []
+    marks: list[object] = []
     down = trace.downtime > 0
     if down.any():
         left = (trace.time[down] - first) / seconds

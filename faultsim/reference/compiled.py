@@ -101,10 +101,10 @@ class CompiledPass:
         if self.error is not None:
             raise self.error
 
-    def guarded(self, function: Callable[..., Any], nothing: Any) -> Callable[..., Any]:
+    def guarded(self, function: Callable[..., object], nothing: object) -> Callable[..., object]:
         """An exception waits until the scheduler has returned."""
 
-        def call(_: int, *arguments: Any) -> Any:
+        def call(_: int, *arguments: object) -> object:
             if self.error is None:
                 try:
                     return function(*arguments)

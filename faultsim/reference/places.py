@@ -1,7 +1,7 @@
 """Where a caller says that a job starts, or goes: nodes, a box, or the slice of a pod (model.md#decisions)."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _TAKEN = {
 
 
 def given_place(
-    state: State, job: Job, given: dict[str, Any], refuse: Refuse, *, moves: bool
+    state: State, job: Job, given: dict[str, object], refuse: Refuse, *, moves: bool
 ) -> tuple[Box | None, list[int]] | None:
     """The box or slice, or the nodes of a cluster, that a job may have; None: nobody says.
 
@@ -108,7 +108,7 @@ def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bo
     return box
 
 
-def _whole(values: Any) -> list[int] | None:
+def _whole(values: object) -> list[int] | None:
     try:
         array = np.asarray(values)
     except ValueError:

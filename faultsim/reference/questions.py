@@ -15,11 +15,11 @@ from faultsim.reference.state import Question, State
 _ANSWERS = {"failure": "recovery", "checkpoint": "checkpointing", "tick": "rescheduling"}
 
 
-def answerers(settings: Settings) -> dict[str, Any]:
+def answerers(settings: Settings) -> dict[str, object]:
     """Kind of decision -> the method that answers it, None where the caller does; kinds that nobody is asked are not
     there.
     """
-    found: dict[str, Any] = dict.fromkeys(settings.scheduler.get("at", ()))
+    found: dict[str, object] = dict.fromkeys(settings.scheduler.get("at", ()))
     for kind, policy, method in (
         ("failure", "recovery", "react"),
         ("checkpoint", "checkpointing", "wants"),

@@ -12,7 +12,7 @@ from faultsim.policies.settings import Settings
 from faultsim.reference.scheduling.migration import NoMigration
 
 
-def rules_of(settings: Settings) -> dict[str, Any]:
+def rules_of(settings: Settings) -> dict[str, object]:
     """The rules of lowered settings by kind, also of policies that are parameters of others.
 
     Raises

@@ -24,7 +24,7 @@ def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:
     return about, b"".join(array.tobytes() + b"\0" * (-array.nbytes % 4) for array in arrays.values())
 
 
-def packed(document: Mapping[str, Any], arrays: Columns) -> str:
+def packed(document: Mapping[str, object], arrays: Columns) -> str:
     """Two elements that a page does not show: a document, with the layout of columns, and the columns."""
     about, data = layout(arrays)
     # Nothing in it may close the element that contains it.

@@ -37,7 +37,7 @@ class SweepRows(SweepLike, Protocol):
     expected: int
 
     @property
-    def base(self) -> Mapping[str, Any]:
+    def base(self) -> Mapping[str, object]:
         """What its runs have in common, in words."""
 
     @property
@@ -56,7 +56,7 @@ class SweepRows(SweepLike, Protocol):
     def metrics(self) -> Sequence[str]:
         """Names of the columns that are numbers of runs."""
 
-    def select(self, **axes: Any) -> "SweepRows": ...
+    def select(self, **axes: object) -> "SweepRows": ...
 
 
 def report_sweep(
@@ -64,7 +64,7 @@ def report_sweep(
     *,
     metrics: Sequence[str] = (),
     x: str | None = None,
-    against: tuple[str, Any] | None = None,
+    against: tuple[str, object] | None = None,
     confidence: float = 0.95,
     title: str = "",
     command: str = "",
@@ -134,7 +134,7 @@ def report_sweep(
     return Page(title or table.name or "Sweep", sections, about=about, command=made_by, warnings=table.warnings)
 
 
-def _values(column: Values) -> list[Any]:
+def _values(column: Values) -> list[object]:
     """Each value once."""
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
@@ -144,7 +144,7 @@ def _along(table: SweepRows, varied: Sequence[str]) -> str | None:
     return max(numbers or varied, key=lambda name: len(_values(table[name])), default=None)
 
 
-def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tuple[str, Any] | None:
+def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tuple[str, object] | None:
     for name in varied:
         if name != along and table[name].dtype.kind not in "iuf":
             return name, _values(table[name])[0]

@@ -113,7 +113,7 @@ _BATSIM_STATES: dict[str, str] = {
 }
 
 
-def _known(times: Values, state: Texts) -> list[Any]:
+def _known(times: Values, state: Texts) -> list[object]:
     """Times, empty where a job that has not ended has none yet."""
     unknown = np.isnan(times) & ~np.isin(state, (JobState.ENDED, JobState.TIMED_OUT, JobState.KILLED))
     return ["" if empty else time for time, empty in zip(times.tolist(), unknown.tolist(), strict=True)]

@@ -146,7 +146,7 @@ def revision_of(record: Record) -> int | None:
     return found
 
 
-def identity(trace: FailureTrace | None) -> dict[str, Any] | None:
+def identity(trace: FailureTrace | None) -> dict[str, object] | None:
     """What identifies a failure trace.
 
     Examples

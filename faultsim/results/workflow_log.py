@@ -48,7 +48,7 @@ def log_rows(
     workflows: Sequence[Workflow],
     resources: Resources,
     trace: FailureTrace | None,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> Iterator[LogRow]:
     """One row for each instant, with its events and the pass after them, in order.
 

@@ -52,14 +52,14 @@ class Parts:
 
 
 @cache
-def _factory(path: str) -> Any:
+def _factory(path: str) -> object:
     """The compiled factory that a row of the registry names, module:capsule; None for ""."""
     module, _, capsule = path.partition(":")
     return getattr(import_module(f"faultsim._core.{module}"), capsule) if path else None
 
 
 @cache
-def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
+def _part(kind: str, name: str, machine: str) -> tuple[object, str]:
     """The compiled factory of a policy, and what the engine must follow for it."""
     row = find(kind, name)
     path = row.compiled_on(machine) if row else None
@@ -69,7 +69,7 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @lru_cache(REMEMBERED)
-def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, Any], Any, frozenset[str]]:
+def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, object], object, frozenset[str]]:
     """The compiled factories by kind, of policies by `_KINDS` ("": none), with the allocator that counts; the one that
     names nodes; and what the engine must follow for them.
     """
@@ -169,7 +169,7 @@ def _inputs(settings: Settings, estimate: Floats, size: Integers, world: World) 
 
 
 def core_workflow_engine(
-    settings: WorkflowSettings, tables: dict[str, Any], world: World | None = None
+    settings: WorkflowSettings, tables: dict[str, object], world: World | None = None
 ) -> WorkflowEngine:
     """An engine for the tables of workflows, with the arguments of the reference implementation."""
     factory, _ = _part("workflow_scheduler", settings.scheduler["name"], "resources")

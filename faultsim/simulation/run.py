@@ -145,7 +145,7 @@ def _machine(value: object) -> Machine:
     raise OptionError(f"the machine must be {ANY}, got {value!r:.60}")
 
 
-def _checked_policy(kind: str, value: Any) -> Any:
+def _checked_policy(kind: str, value: object) -> object:
     """The policy, which may be given as on the command line: ``"easy:order=shortest"``."""
     rows, base = known_policies(kind), KINDS[kind].base
     if isinstance(value, base) and row_of(type(value)) is not None:

@@ -22,7 +22,7 @@ class Told(Mapping[str, Values]):
 
     def _read_ids(self) -> None:
         """All ids, in a set that the next one goes on with: with more than `_n_ids`, it has those of others too."""
-        self._ids: set[Any] = {name for log in self._logs for name in log.id.tolist()}
+        self._ids: set[object] = {name for log in self._logs for name in log.id.tolist()}
         self._n_ids = len(self._ids)
         self._last = max((name for name in self._ids if isinstance(name, int)), default=0)
 

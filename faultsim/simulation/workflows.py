@@ -160,10 +160,10 @@ class WorkflowExecution:
 # -- what the engines receive
 
 
-def _tables(flows: Sequence[Workflow], resources: Resources, when: Floats) -> dict[str, Any]:
+def _tables(flows: Sequence[Workflow], resources: Resources, when: Floats) -> dict[str, object]:
     """All workflows as one graph, with consecutive job numbers."""
     first = np.cumsum([0, *map(len, flows)])
-    tables: dict[str, Any] = {"first_job": first, "arrival": when, "speed": resources.speed}
+    tables: dict[str, object] = {"first_job": first, "arrival": when, "speed": resources.speed}
     for side in ("predecessor", "successor"):
         rows = [getattr(flow, f"{side}_start") for flow in flows]
         edges = np.cumsum([0, *(int(starts[-1]) for starts in rows)])

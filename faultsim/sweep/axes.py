@@ -37,7 +37,7 @@ class Change:
 
     name: str
     of: str
-    apply: Callable[[Any, Any, int, int], Any]
+    apply: Callable[[Any, Any, int, int], object]
     meaning: str
     draws: bool = False
     above: float | None = None
@@ -45,7 +45,7 @@ class Change:
     whole: bool = False
     unit: str = ""
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Refuse a value that is invalid."""
         if self.whole:
             checks.whole(f"axis {self.name}", value, low=int(self.low or 0))
@@ -53,7 +53,7 @@ class Change:
             checks.number(f"axis {self.name}", value, above=self.above, low=self.low, unit=self.unit)
 
 
-def _each(change: Callable[[Any, float], Any]) -> Callable[[Any, Any, int, int], Any]:
+def _each(change: Callable[[Any, float], object]) -> Callable[[Any, Any, int, int], object]:
     """The change of all workflows by one of each."""
     return lambda flows, value, nodes, seed: tuple(change(flow, value) for flow in flows)
 
@@ -215,7 +215,7 @@ class Axes:
             f"and parameters of policies such as predictor.probability"
         )
 
-    def set_parameters(self, options: dict[str, Any], parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, options: dict[str, object], parameters: Mapping[str, object]) -> None:
         """Set dotted parameters, ``{"predictor.probability": 0.1}``, in the policies of `options`.
 
         Raises

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from faultsim.arrays import Flags, Values
 
 
-def labels_of(column: Values) -> list[Any]:
+def labels_of(column: Values) -> list[object]:
     """Each label of an axis once; None where its column has NaN.
 
     Examples
@@ -35,7 +34,7 @@ def matches(column: Values, value: object) -> Flags:
     return found
 
 
-def as_column(values: Sequence[Any]) -> Values:
+def as_column(values: Sequence[object]) -> Values:
     """Labels of an axis as an array: numbers where all are (None is NaN), else text or objects.
 
     Examples

@@ -151,7 +151,7 @@ def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tu
 SAME = f"{__version__}, model revision {MODEL_REVISION}"
 
 
-def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
+def do_packed(blob: bytes, inputs: Mapping[str, object], version: str) -> Done:
     """What a worker does with a packed batch.
 
     Raises

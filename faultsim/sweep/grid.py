@@ -123,7 +123,7 @@ def _points(name: str, given: object) -> tuple[list[Label], list[Any]]:
     return labels, values
 
 
-def _listed(name: str, given: object) -> tuple[list[Label], list[Any]]:
+def _listed(name: str, given: object) -> tuple[list[Label], list[object]]:
     """Labels and values of the argument for one axis."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
@@ -147,7 +147,7 @@ def _axis(name: str, given: object) -> Dimension:
     return Dimension((name,), tuple({name: each} for each in labels), tuple({name: value} for value in values))
 
 
-def _zip(group: Mapping[str, Any]) -> Dimension:
+def _zip(group: Mapping[str, object]) -> Dimension:
     """Axes of equal length that go together."""
     if not isinstance(group, Mapping):
         raise OptionError(f"zipped must be a mapping of axes to values, or several in a list, got {group!r:.60}")
@@ -169,7 +169,7 @@ def _zip(group: Mapping[str, Any]) -> Dimension:
     )
 
 
-def _list(cells: list[Mapping[str, Any]]) -> Dimension:
+def _list(cells: list[Mapping[str, object]]) -> Dimension:
     """Explicit settings; an axis that one of them omits is as in the base."""
     if not cells:
         raise OptionError("cells is empty: give at least one, or leave it out")
@@ -183,9 +183,9 @@ def _list(cells: list[Mapping[str, Any]]) -> Dimension:
 
 
 def _told_apart(
-    what: str, names: tuple[str, ...], labels: list[dict[str, Label]], values: list[dict[str, Any]]
+    what: str, names: tuple[str, ...], labels: list[dict[str, Label]], values: list[dict[str, object]]
 ) -> Dimension:
-    seen: dict[tuple[Any, ...], int] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for position, point in enumerate(labels):
         key = tuple((type(point[name]), point[name]) for name in names)
         if key in seen:

@@ -49,7 +49,7 @@ def lacking(names: Iterable[str]) -> list[str]:
 
 
 def _found(name: str) -> bool:
-    at: Any = sys.modules["__main__"]
+    at: object = sys.modules["__main__"]
     for part in name.split("."):
         if not hasattr(at, part):
             return False

@@ -56,11 +56,11 @@ class Kind:
 
     # -- what is given
 
-    def options_of(self, base: object) -> dict[str, Any] | None:
+    def options_of(self, base: object) -> dict[str, object] | None:
         """The options of a run that is the base of a sweep; None for anything else."""
         return None
 
-    def base_options(self, base: object) -> dict[str, Any]:
+    def base_options(self, base: object) -> dict[str, object]:
         """The options of all runs, of the base of a sweep."""
         options = self.options_of(base)
         if options is None and not isinstance(base, Mapping):
@@ -68,7 +68,7 @@ class Kind:
             raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {given}")
         return dict(base) if options is None else options  # type: ignore[call-overload]
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def check_given(self, given: Mapping[str, object]) -> None:
         """Check values that are needed, or could be rejected, before a run is made."""
         for name, change in self.axes.changes.items():
             if given.get(name) is not None:
@@ -80,7 +80,7 @@ class Kind:
         self.axes.set_parameters(options, {name: value for name, value in given.items() if "." in name})
         return options
 
-    def check(self, given: Mapping[str, Any]) -> None:
+    def check(self, given: Mapping[str, object]) -> None:
         """Reject incompatible options, before anything is drawn or run."""
         options = self.options(given)
         self._fill_in(options)
@@ -90,7 +90,7 @@ class Kind:
                     raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
         self.make(options)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         """Put placeholders in place of factories."""
         if callable(options.get("failures")):
             options["failures"] = _NO_FAILURES
@@ -115,12 +115,18 @@ class Kind:
 
     # -- runs
 
-    def make(self, options: Mapping[str, Any]) -> Any:
+    def make(self, options: Mapping[str, object]) -> object:
         """The run."""
         raise NotImplementedError
 
     def task_id(
-        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+        self,
+        run: object,
+        work: str,
+        failures: str | None,
+        cut: tuple[float, float],
+        texts: Texts,
+        own: Mapping[str, object],
     ) -> str:
         """Its content hash, with the digests of what runs and of its failures."""
         raise NotImplementedError
@@ -159,7 +165,7 @@ class _Jobs(Kind):
     axes = JOBS
     columns = COLUMNS
 
-    def options_of(self, base: object) -> dict[str, Any] | None:
+    def options_of(self, base: object) -> dict[str, object] | None:
         if not isinstance(base, Run):
             return None
         options = {name: getattr(base, name) for name in JOBS.options}
@@ -167,7 +173,7 @@ class _Jobs(Kind):
             del options["placement"]  # the machine's default, which another machine on an axis brings too
         return options
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def check_given(self, given: Mapping[str, object]) -> None:
         if "machine" in given:
             machine = given["machine"]
             if isinstance(machine, str):
@@ -177,7 +183,7 @@ class _Jobs(Kind):
                 raise OptionError(f"the machine must be {ANY}, got {machine!r:.60}")
         super().check_given(given)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         super()._fill_in(options)
         log = options.get("log")
         options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
@@ -231,12 +237,12 @@ class _Workflows(Kind):
     axes = WORKFLOWS
     columns = WORKFLOW_COLUMNS
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def check_given(self, given: Mapping[str, object]) -> None:
         if given.get("arrivals") is not None and given.get("every") is not None:
             raise OptionError("axis every: arrivals say when workflows arrive; leave out one of the two")
         super().check_given(given)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         super()._fill_in(options)
         if callable(options.get("workflows")):
             options["workflows"] = _ANY_WORKFLOW
@@ -256,7 +262,7 @@ class _Workflows(Kind):
             f"list of them, got {value!r:.60}"
         )
 
-    def digest(self, value: Any) -> str:
+    def digest(self, value: object) -> str:
         return name_of([flow.digest() for flow in value]) if isinstance(value, tuple) else super().digest(value)
 
     def make(self, options: Mapping[str, Any]) -> WorkflowRun:
@@ -309,7 +315,7 @@ def kind_of(axes: Axes) -> Kind:
     return next(kind for kind in _KINDS.values() if kind.axes is axes)
 
 
-def called(factory: Callable[..., Any], rng: object, extra: Mapping[str, Any]) -> Any:
+def called(factory: Callable[..., object], rng: object, extra: Mapping[str, object]) -> object:
     """What a factory returns, which gets of `extra` what it has parameters for.
 
     Examples

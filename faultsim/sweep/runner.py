@@ -269,7 +269,7 @@ class Drive:
         if broken is not None:
             self._survive(broken)
 
-    def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[Any, ...]]:
+    def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[object, ...]]:
         rows, width = [], len(self._maker.wanted.kind.columns)
         for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
             error = done.errors.get(position)
@@ -326,7 +326,7 @@ class Drive:
     def _end(self) -> None:
         """Ctrl-C, a full disk or a bug of ours: stop the workers, keep what they have."""
         self._pool.stop(self._flying)
-        runs: list[tuple[Any, ...]] = []
+        runs: list[tuple[object, ...]] = []
         timing: list[tuple[str, float]] = []
         self._links, self._own = [], []
         for future, batch in self._flying.items():

@@ -6,7 +6,7 @@ by replicate: common variation cancels out. Rows that are the same run count onc
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -187,7 +187,7 @@ def compare(
     if baseline not in there:
         raise OptionError(f"axis {axis} has no value {baseline!r}; it has: {', '.join(map(repr, there))}")
     others = [name for name in table.axes if name != axis]
-    points: list[tuple[Any, ...]] = []
+    points: list[tuple[object, ...]] = []
     rows: list[list[float]] = []
     for rest, places in _cells(table, others).items():
         by_value = {value: places[matches(table[axis][places], value)] for value in there}
@@ -244,7 +244,7 @@ def _compared(one: Floats, other: Floats, level: float, kind: str) -> list[float
 def _remarks(
     columns: Mapping[str, Values],
     table: Rows,
-    points: list[tuple[Any, ...]],
+    points: list[tuple[object, ...]],
     axis: str,
     baseline: object,
     alpha: float,
@@ -291,9 +291,9 @@ def _numbers(table: Rows, metric: str) -> Floats:
     return np.asarray(table[metric], np.float64)
 
 
-def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[Any, ...], LongIntegers]:
+def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[object, ...], LongIntegers]:
     """Setting of these axes -> its rows."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    found: dict[tuple[object, ...], list[int]] = {}
     columns = [table[name].tolist() for name in axes]
     columns = [[None if value != value else value for value in column] for column in columns]  # NaN equals nothing
     for row in range(table.n_rows):
@@ -329,7 +329,7 @@ def _sd(sample: Floats) -> float:
 
 
 def _columns(
-    axes: Sequence[str], points: Sequence[tuple[Any, ...]], names: Sequence[str], rows: Sequence[Sequence[float]]
+    axes: Sequence[str], points: Sequence[tuple[object, ...]], names: Sequence[str], rows: Sequence[Sequence[float]]
 ) -> dict[str, Values]:
     columns: dict[str, Values] = {name: as_column([point[i] for point in points]) for i, name in enumerate(axes)}
     numbers = np.array(rows, np.float64).reshape(len(points), len(names))

@@ -80,7 +80,7 @@ class SweepTable(Pickled, ColumnTable):
         self.expected: int = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Columns that were pickled are read-only again."""
         super().__setstate__(state)
         for column in self._columns.values():

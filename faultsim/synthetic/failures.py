@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -118,7 +117,7 @@ def _drawn(
     nodes: int,
     span: checks.Duration,
     shape: float,
-    scale: tuple[str, Any, int],
+    scale: tuple[str, object, int],
     *,
     window: int = 2,
     zipf: float = 0.0,

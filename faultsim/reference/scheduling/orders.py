@@ -23,7 +23,7 @@ def arrival(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns
     return [0.0 for job in queue]
 
 
-def shortest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def shortest(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [job.estimate for job in queue]
 
 
@@ -31,11 +31,11 @@ def largest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns
     return [-job.size for job in queue]
 
 
-def wfp3(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def wfp3(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size for job in queue]
 
 
-def unicef(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def unicef(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)) for job in queue]
 
 

@@ -182,7 +182,7 @@ class WorkflowState:
         self.enter_pool(job)
 
 
-def make_jobs(settings: WorkflowSettings, tables: dict[str, Any]) -> list[WorkflowJob]:
+def make_jobs(settings: WorkflowSettings, tables: dict[str, object]) -> list[WorkflowJob]:
     """The jobs of all workflows, one workflow after the other.
 
     "job j takes D(j, p) seconds on node p: `cost[j, p]` where the costs are a matrix, else `cost[j] / speed[p]`"; with

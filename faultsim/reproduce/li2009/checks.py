@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ def predictor_rates(trace: FailureTrace, p: Parameters, seed: int) -> dict[tuple
 
 def run_checks(
     data: str | Path | None, sources: Mapping[str, Source], parameters: Parameters, *, seed: int, quick: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """All three, by claim."""
     trace = sources["exp"].failures(0, parameters.mtbf)
     return {

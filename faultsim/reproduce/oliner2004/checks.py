@@ -82,7 +82,7 @@ def _ratio(busy: list[Flags], sizes: list[int], budget: float) -> float:
     return float(np.exp(np.mean(logs)))
 
 
-def finder_ratios(quick: bool) -> dict[str, Any]:
+def finder_ratios(quick: bool) -> dict[str, object]:
     """Appendix 9: how much longer than the divisor finder POP takes.
 
     Sizes are a spread of those that the torus has; half-busy occupancies are drawn from a fixed stream.
@@ -98,6 +98,6 @@ def finder_ratios(quick: bool) -> dict[str, Any]:
     return {"empty": empty, "busy": _ratio(occupancies, [1, 2, 4, 8, 16], budget)}
 
 
-def run_checks(quick: bool) -> dict[str, Any]:
+def run_checks(quick: bool) -> dict[str, object]:
     """Both, by claim."""
     return {"O1": figure_2(), "O15": finder_ratios(quick)}

@@ -20,7 +20,7 @@ from faultsim.sweep.run_list import RunList
 #: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")
 #: Name -> the scheduler under a reading.
-SCHEDULERS: dict[str, Callable[[Any], Any]] = {
+SCHEDULERS: dict[str, Callable[[Any], object]] = {
     "flaw": lambda reading: Flaw(across=reading),
     "fifo": lambda reading: Fifo(aware=True),
     "flaw, shared": lambda reading: Flaw(across=reading),

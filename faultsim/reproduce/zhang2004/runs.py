@@ -58,7 +58,7 @@ PERIODS = (2, 4, 24)
 HEURISTICS = {"all": AllJobs(), "long": LongJobs(300.0), "big": BigJobs(1)}
 
 
-def _windows(hours: int, heuristic: str) -> dict[str, Any]:
+def _windows(hours: int, heuristic: str) -> dict[str, object]:
     return {
         "checkpointing": PredictedWindows(
             Buckets(length=hours * _HOUR), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST
@@ -66,7 +66,7 @@ def _windows(hours: int, heuristic: str) -> dict[str, Any]:
     }
 
 
-def _lff(threshold: float) -> dict[str, Any]:
+def _lff(threshold: float) -> dict[str, object]:
     return {
         "placement": LeastFailuresFirst(),
         "migration": LeastFailuresMigration(threshold=threshold, cost=_COST),
@@ -74,7 +74,7 @@ def _lff(threshold: float) -> dict[str, Any]:
 
 
 #: Name -> what a run is given besides the common settings.
-POLICIES: dict[str, dict[str, Any]] = {
+POLICIES: dict[str, dict[str, object]] = {
     "none": {},
     **{f"periodic {hours} h": {"checkpointing": Periodic(hours * _HOUR, _COST)} for hours in PERIODS},
     "before": {"checkpointing": BeforeFailure(_COST)},
