@@ -71,7 +71,7 @@ def _seconds(ask: Callable[[int], object], quick: bool) -> float:
     return least(partial(ask, times), repeat=1 if once > 0.2 else 3) / times
 
 
-def measure(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure(*, quick: bool = False) -> list[dict[str, object]]:
     """Ask every finder both questions.
 
     Returns

@@ -123,7 +123,7 @@ class FailureTable(Table):
         meaning = _checked_numbers(numbering(of), columns["node"])
         self._fill(columns=columns, span=checked, of=meaning, name=str(name), dropped=dict(dropped or {}), slow=())
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"of": None, **parts})
 
     def _made(

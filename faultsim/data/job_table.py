@@ -71,12 +71,12 @@ class JobTable(Table):
         recorded = None if recorded_wait is None else as_column(recorded_wait, RECORDED_WAIT, length=n)
         if recorded is not None and (recorded < 0).all():
             recorded = None
-        facts: dict[str, Any] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
+        facts: dict[str, object] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
         self._fill(columns=checked, dropped=dict(dropped or {}), **facts)
         if id is None:
             self._once["numbered"] = True
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         # `once`: values computed from columns that many runs share.
         return super()._fill(**{"once": {}, "recorded": None, **parts})
 
@@ -109,7 +109,9 @@ class JobTable(Table):
     def _hashed_columns(self) -> Mapping[str, Values]:
         return in_order(self._columns) if len(self._columns) > len(_COLUMNS) else self._columns
 
-    def _made(self, columns: dict[str, Values], dropped: dict[str, int], name: str | None = None, **facts: Any) -> Self:
+    def _made(
+        self, columns: dict[str, Values], dropped: dict[str, int], name: str | None = None, **facts: object
+    ) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
         facts = {"comments": self._comments, "recorded": self._recorded, **facts}

@@ -148,7 +148,7 @@ class Table(ReadOnly, Tabular):
     def __getitem__(self, rows: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, rows: slice | Values | Sequence[bool], /) -> Self: ...
-    def __getitem__(self, rows: Any, /) -> Any:
+    def __getitem__(self, rows: object, /) -> object:
         if isinstance(rows, str):
             if rows not in self._columns:
                 hint = checks.did_you_mean(rows, self._columns)

@@ -112,7 +112,7 @@ def _value(values: AnyColumn, row: int) -> object:
 def pandas_frame(columns: Mapping[str, AnyColumn]) -> pandas.DataFrame:
     """Columns as a pandas frame of copies."""
     frame = checks.extra("pandas", "pandas", "to_pandas")
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name, values in columns.items():
         if isinstance(values, Lists):
             made[name] = [values[row] for row in range(len(values))]
@@ -124,7 +124,7 @@ def pandas_frame(columns: Mapping[str, AnyColumn]) -> pandas.DataFrame:
 def arrow_table(columns: Mapping[str, AnyColumn], what: str = "to_arrow") -> pyarrow.Table:
     """Columns as a pyarrow Table; objects of several types as text."""
     arrow = checks.extra("pyarrow", "arrow", what)
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name, values in columns.items():
         if isinstance(values, Lists):
             made[name] = arrow.LargeListArray.from_arrays(values.offsets, values.values)
@@ -189,7 +189,7 @@ class ColumnTable(Tabular, Mapping[str, Values]):
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
-    def __getitem__(self, key: Any, /) -> Any:
+    def __getitem__(self, key: object, /) -> object:
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):

@@ -127,7 +127,7 @@ class Workflow(ReadOnly):
             object.__setattr__(new, slot, changed.get(slot, getattr(self, slot)))
         return new
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (type(self), {slot: getattr(self, slot) for slot in self.__slots__})
 
     # -- columns and facts -------------------------------------------------------------------------------------------
@@ -474,7 +474,7 @@ class Workflow(ReadOnly):
         1.0
         """
         nx = checks.extra("networkx", "networkx", "to_networkx()")
-        names: Sequence[Any] = range(self.n_jobs) if self._labels is None else self._labels
+        names: Sequence[object] = range(self.n_jobs) if self._labels is None else self._labels
         graph = nx.DiGraph(name=self._name)
         graph.add_nodes_from((names[job], {"cost": cost}) for job, cost in enumerate(self.cost.tolist()))
         rows = zip(self.edge_from.tolist(), self.edge_to.tolist(), self.transfer.tolist(), strict=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.machines.machine import Machine
 
@@ -58,7 +59,7 @@ class Cluster(Machine):
         """How to write it with coordinates."""
         return f"Cluster({self.nodes}, shape=(x, y, z))"
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The plain form that the engine takes and that provenance keeps."""
         lowered = {"name": "cluster", "nodes": self.nodes}
         return lowered if self.shape is None else {**lowered, "shape": list(self.shape)}

@@ -4,7 +4,7 @@ A machine is a subclass in this folder.  Everything outside it reads these answe
 a new machine works everywhere once it gives them.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Machine:
         """The kind of machine, as in its lowered form."""
         raise NotImplementedError
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> dict[str, object]:
         """The plain form that the engine takes and that provenance keeps."""
         raise NotImplementedError
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.arrays import Indices, Integers, LongIntegers, Texts, Values
+from faultsim.data.lowered import Lowered
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, InputError, OptionError
@@ -274,7 +275,7 @@ and 4x4x8 (128 chips)
         """Few: a pass that searches slices takes long."""
         return 64
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The plain form that the engine takes and that provenance keeps."""
         plain = {"name": "pod", "cubes": list(self.cubes), "cube": list(self.cube), "hosts": self.hosts}
         plain |= {"wiring": self.wiring, "aligned": self.aligned, "largest": self.largest}
@@ -481,7 +482,7 @@ def _asked(log: Workload, values: Values, find: Callable[[Any], Slice]) -> tuple
     return log._derived(size=hosts[which]), shapes[which]
 
 
-def _checked(log: Workload, row: int, value: Any, find: Callable[[Any], Found]) -> Found:
+def _checked(log: Workload, row: int, value: object, find: Callable[[Any], Found]) -> Found:
     """What is found for a value; an error names the job."""
     try:
         return find(value)

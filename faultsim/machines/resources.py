@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from faultsim import checks
 from faultsim.arrays import Floats, Values
 from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
+from faultsim.data.lowered import Lowered
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 
@@ -150,7 +151,7 @@ class Resources:
         band = self._bandwidth
         return read_only(workflow.transfer / (1.0 if band is None else band if isinstance(band, float) else band[a, b]))
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The plain form that provenance keeps: numbers and lists."""
         band = self._bandwidth
         return {

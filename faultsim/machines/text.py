@@ -118,7 +118,7 @@ def _extents(text: str, given: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def machine_from_lowered(lowered: dict[str, Any]) -> Machine:
+def machine_from_lowered(lowered: dict[str, object]) -> Machine:
     """The machine whose ``lower()`` gave this dict.
 
     Examples

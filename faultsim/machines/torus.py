@@ -1,10 +1,11 @@
 """`Torus`: a job needs a contiguous box."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.machines.machine import Machine
 
@@ -75,7 +76,7 @@ class Torus(Machine):
         """Few: a pass that searches a large torus takes long."""
         return 64 if self.nodes <= 4096 else 1
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The plain form that the engine takes and that provenance keeps."""
         return {"name": "torus", "x": self.x, "y": self.y, "z": self.z, "wrap": self.wrap}
 

@@ -26,7 +26,7 @@ def plot_curves(
     y: str = "",
     title: str = "",
     log: bool = False,
-    styles: Mapping[str, Mapping[str, Any]] | None = None,
+    styles: Mapping[str, Mapping[str, object]] | None = None,
     theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw curves of one metric against another, each with its own colour and marker.

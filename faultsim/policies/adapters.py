@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from faultsim.arrays import Floats, Integers
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.checkpointing import Checkpointing
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
-from faultsim.policies.settings import Lowered, Settings
+from faultsim.policies.settings import Settings
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded", "guarded_settings"]
 

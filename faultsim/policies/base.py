@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from faultsim import checks
 from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 
 __all__ = [
@@ -56,18 +57,18 @@ class Policy:
         """Whether the class was written by a user, in Python."""
         return False
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
-        lowered: dict[str, Any] | None = self.__dict__.get("_lowered")
+        lowered: Lowered | None = self.__dict__.get("_lowered")
         if lowered is None:
             lowered = self._plain()
             if not self.is_written():  # a user's class need not be frozen
                 object.__setattr__(self, "_lowered", lowered)
         return {**lowered}
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """What `lower` returns, which asks once."""
-        lowered: dict[str, Any] = {"name": self.name}
+        lowered: Lowered = {"name": self.name}
         cls: Any = type(self)
         for name in _parameters(cls):
             value = getattr(self, name)
@@ -79,7 +80,7 @@ class Policy:
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """The policy of a lowered form (without its name) and its `arrays`."""
         return cls(**options)
 
@@ -110,7 +111,7 @@ class OwnPolicy(Policy):
         """Whether it is none of the package's own, or the base of a kind, which says what is to be defined."""
         return cls.name == "python" or not cls.__module__.startswith("faultsim.policies.")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With the object itself for one written in Python."""
         if not self.is_written():
             return super()._plain()

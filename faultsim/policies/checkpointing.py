@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from faultsim import checks, rates, renames
 from faultsim.arrays import Floats, Values
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, PredictionRows, RequestRows
 from faultsim.errors import OptionError
@@ -141,7 +142,7 @@ class Checkpointing(OwnPolicy):
         """Whether it was written in Python and answers requests."""
         return cls.is_written() and cls.wants is not Checkpointing.wants
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         if not self.is_written():
             return super()._plain()
         if self.is_asked() and type(self).intervals is not Checkpointing.intervals:
@@ -582,7 +583,7 @@ class PredictedWindows(Judged, Checkpointing):
         return RequestRows(inside, np.full(len(inside), -1, np.int32))
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         given = options["bucket"]
         parts = {"hours": given} if isinstance(given, int | float) else {"length": given["length"]}

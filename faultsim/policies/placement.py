@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_a
 
 from faultsim import checks
 from faultsim.arrays import Flags, Integers
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy
 from faultsim.policies.curves import CURVES
@@ -132,7 +133,7 @@ class Placement(OwnPolicy):
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With its order of boxes, for one written in Python."""
         own = {"box_order": checks.choice("box_order", self.box_order, BOX_ORDERS)} if self.is_written() else {}
         return {**super()._plain(), **own}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from faultsim import checks
 from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
 from faultsim.data.world import PredictionRows
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Seconds, Share
@@ -24,18 +25,18 @@ __all__ = ["IntervalPredictor", "PredictionTrace"]
 class _Columns(Predictor):
     """A predictor with columns, by whose content it is compared, hashed and lowered."""
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """The parameters, and the number of rows and the hash of the columns."""
         arrays = self.arrays()
         rows = len(next(iter(arrays.values()))) if arrays else 0
         listed = {"rows": rows, "digest": content_hash(arrays)} if arrays else None
         return {"name": self.name, **self._options(), "predictions": listed}
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Lowered:
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form and its columns."""
         rest = dict(options)
         listed = rest.pop("predictions", None)
@@ -167,7 +168,7 @@ class IntervalPredictor(_Columns):
         begin, end = (np.asarray(number, np.float64) * length for number in (index, index + 1))
         return PredictionRows(begin, end, node, self.precision)
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Lowered:
         return {"precision": self.precision, "recall": self.recall, "interval": self.interval}
 
     def __repr__(self) -> str:

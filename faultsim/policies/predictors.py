@@ -14,6 +14,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
 from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
@@ -268,7 +269,7 @@ class Buckets(Predictor):
         object.__setattr__(self, "length", bucket_length(bucket if bucket is not None else seconds))
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, Values] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         return cls(length=3600.0 * options["hours"]) if "hours" in options else cls(**options)
 

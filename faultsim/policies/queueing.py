@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from faultsim import checks
 from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 from faultsim.policies.expressions import program
@@ -106,7 +107,7 @@ class Scheduler(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define schedule(self, decision)")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With its order and what it knows of repairs, for one written in Python."""
         if not self.is_written():
             return super()._plain()

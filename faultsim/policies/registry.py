@@ -12,6 +12,7 @@ from typing import Any
 
 from faultsim import checks, renames
 from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import (
@@ -421,7 +422,7 @@ def known_policies(kind: str) -> Mapping[str, PolicyRow]:
     return MappingProxyType({row.name: row for row in POLICIES if row.kind == kind})
 
 
-def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str, Values] | None = None) -> Any:
+def from_lowered(kind: str, lowered: Lowered | None, arrays: Mapping[str, Values] | None = None) -> Any:
     """The policy whose ``lower()`` gave this dict.
 
     Parameters

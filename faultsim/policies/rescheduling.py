@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks, renames
+from faultsim.data.lowered import Lowered
 from faultsim.data.world import PredictionRows, TickRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Policy, Seconds
@@ -212,7 +213,7 @@ class Rescheduling(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define tick(self, decision)")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         if type(self) is Rescheduling or (self.is_written() and type(self).tick is Rescheduling.tick):
             self.tick(None)
         if not self.is_written():

@@ -1,10 +1,9 @@
 """`Settings`: the machine and the policies of a run in the plain form that both engines read."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
-#: A policy or a machine in plain form: its ``name``, and its parameters by name.
-Lowered: TypeAlias = dict[str, Any]
+from faultsim.data.lowered import Lowered
 
 
 @dataclass(frozen=True, slots=True)

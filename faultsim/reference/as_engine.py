@@ -140,14 +140,14 @@ class ReferenceEngine:
     def foresee(self, *columns: Any) -> None:
         self._told.foresee(*columns)
 
-    def end_job(self, row: Any) -> None:
+    def end_job(self, row: object) -> None:
         self._told.end_job(row)
 
-    def extend_job(self, row: Any, seconds: float) -> None:
+    def extend_job(self, row: object, seconds: float) -> None:
         self._told.extend_job(row, seconds)
 
-    def fail_node(self, node: Any, downtime: float) -> None:
+    def fail_node(self, node: object, downtime: float) -> None:
         self._told.fail_node(node, downtime)
 
-    def repair_node(self, node: Any) -> None:
+    def repair_node(self, node: object) -> None:
         self._told.repair_node(node)

@@ -59,7 +59,7 @@ class CompiledPass:
         self.state, self.policy, self.waiting = state, policy, list(order)
         self.decision = Acting(state, "schedule", order)
         self.error: BaseException | None = None
-        self.kept: list[Any] = []
+        self.kept: list[object] = []
         self.face = face = Pass(version=VERSION, placed=state.table is not None, nodes=state.nodes)
         face.waiting, face.change, face.now = len(order), CHANGED_ALL, state.now
         face.disturbed = self.decision.disturbed

@@ -57,7 +57,7 @@ class Live(Run):
         self.coming.arrivals[:] = to_come
         state.world.columns = columns
 
-    def end_job(self, row: Any) -> None:
+    def end_job(self, row: object) -> None:
         """ "What it has done is its run time"."""
         state, job = self.state, self.job_at(row)
         if job not in state.running or job.held or job.start > state.now:
@@ -68,7 +68,7 @@ class Live(Run):
         job.done = where(job, state.now).progress
         job.finish = state.now
 
-    def extend_job(self, row: Any, seconds: float) -> None:
+    def extend_job(self, row: object, seconds: float) -> None:
         """ "The run time of a job is longer or shorter than was said; what it has done stays"."""
         state, job = self.state, self.job_at(row)
         if job in state.done:
@@ -108,7 +108,7 @@ class Live(Run):
 
     # -- nodes
 
-    def fail_node(self, node: Any, downtime: float) -> None:
+    def fail_node(self, node: object, downtime: float) -> None:
         """ "A node fails at t, as in section 8"."""
         state, number = self.state, self.node_at(node)
         if state.up.get(number) == math.inf:
@@ -123,7 +123,7 @@ class Live(Run):
         if effect:
             state.wakes.append(state.now)
 
-    def repair_node(self, node: Any) -> None:
+    def repair_node(self, node: object) -> None:
         """ "It is repaired at t"."""
         state, number = self.state, self.node_at(node)
         if number not in state.up:

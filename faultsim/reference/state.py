@@ -112,7 +112,7 @@ class State:
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
         #: Asks somebody outside; the run fills it in.
-        self.ask: Callable[..., Generator[str, None, Any]] = nobody
+        self.ask: Callable[..., Generator[str, None, object]] = nobody
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0
@@ -370,7 +370,7 @@ class State:
             self.places[row] = (index, begin, self.now, where)
 
 
-def nobody(*_: Any, **__: Any) -> Generator[str, None, Any]:
+def nobody(*_: object, **__: object) -> Generator[str, None, Any]:
     """Nobody is asked."""
     yield from ()
 

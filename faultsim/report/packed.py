@@ -4,14 +4,13 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 from faultsim.arrays import Values
 
 Columns = Mapping[str, Values]
 
 
-def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:
+def layout(arrays: Columns) -> tuple[list[list[object]], bytes]:
     """Name, type and length of each column, and all of them one after the other, each from a multiple of 4.
 
     Examples

@@ -177,7 +177,7 @@ def _metric(
     metric: str,
     varied: Sequence[str],
     along: str | None,
-    pair: tuple[str, Any] | None,
+    pair: tuple[str, object] | None,
     confidence: float,
     draw: Pictures,
 ) -> Iterator[Part]:

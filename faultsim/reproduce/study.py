@@ -77,7 +77,7 @@ class Study(Generic[Evidence]):
     quick: str
     files: Sequence[str]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    plan: Callable[..., Any]
+    plan: Callable[..., object]
     prepare: Callable[..., Prepared[Evidence]]
     claims: Sequence[Claim[Any]]
     judge: Callable[[Sequence[Claim[Any]], Evidence], list[Row]] = judge

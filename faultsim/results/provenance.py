@@ -13,6 +13,7 @@ from faultsim.arrays import Floats, Values
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import in_order
+from faultsim.data.lowered import Lowered
 from faultsim.results.revision import check_pickle
 from faultsim.version import MODEL_REVISION, __version__
 
@@ -50,7 +51,7 @@ class Record(NamedTuple):
     """
 
     # With defaults, although none is used: in pickles of release 0.1.0 it has no arguments, but a state.
-    settings: dict[str, Any] = {}  # noqa: RUF012
+    settings: Lowered = {}  # noqa: RUF012
     columns: Mapping[str, Values] = {}
     source: str = ""
     dropped: Mapping[str, int] = {}

@@ -155,7 +155,7 @@ def _digest(dtype: np.dtype[Any], shape: tuple[int, ...], content: Iterable[byte
     return said.hexdigest()
 
 
-def _of_facts(document: Mapping[str, Any]) -> str:
+def _of_facts(document: Mapping[str, object]) -> str:
     """The digest of all facts but itself."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     return blake2b(json.dumps(rest, sort_keys=True, allow_nan=True).encode(), digest_size=16).hexdigest()

@@ -80,7 +80,7 @@ class WorkflowResult(TablesOfAResult):
             named[column.name] = values
         return Columns(named, what)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
         parts = {name: getattr(self, f"_{name}") for name in named}
         return _restored, (type(self), self._output, parts, MODEL_REVISION)

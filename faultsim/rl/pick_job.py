@@ -124,5 +124,5 @@ class PickJob(Environment):
     def _instead(self, mask: Flags) -> int:
         return self._slots if mask[-1] else super()._instead(mask)
 
-    def _observe(self, decision: Decision | None) -> object:
+    def _observe(self, decision: Decision | None) -> Any:
         return self._preset.nothing() if decision is None else self._preset(decision, self._fits)

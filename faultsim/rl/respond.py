@@ -159,7 +159,7 @@ class Respond(Environment):
         new = free[np.argmin(doomed[free])]
         return {"nodes": np.where(own == self._warning["node"], new, own)}
 
-    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, object]:
+    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, Any]:
         """With switches one cube is exchanged; else the whole slice is another."""
         own = decision.running.where[self._at]
         _, hosts = self._machine.blocks or (1, self._machine.nodes)
@@ -206,7 +206,7 @@ class Respond(Environment):
         }
         return np.array([possible.get(action, True) for action in self._actions], np.bool_)
 
-    def _observe(self, decision: Decision | None) -> object:
+    def _observe(self, decision: Decision | None) -> Any:
         if decision is None:
             return np.zeros(8, np.float32)
         running, at, warning, waiting = decision.running, self._at, self._warning, len(decision.queue)

@@ -164,8 +164,8 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     # -- the interface of Gymnasium
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, object] | None = None
-    ) -> tuple[object, dict[str, object]]:
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin episodes.
 
         Parameters
@@ -214,7 +214,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             info = self._info(ended if any_ended else None)
             return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), info
 
-    def close(self, **kwargs: object) -> None:
+    def close(self, **kwargs: Any) -> None:
         """End the threads."""
         super().close(**kwargs)
         if not hasattr(self, "_dismiss"):  # gymnasium 1.1 closes one whose options were refused, too
@@ -230,7 +230,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
 
     # -- below
 
-    def _chosen(self, actions: object) -> LongIntegers:
+    def _chosen(self, actions: Any) -> LongIntegers:
         """Whole numbers, and not what would have to be rounded or read to be one."""
         try:
             given = np.asarray(actions)
@@ -240,7 +240,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             raise self._no_actions(actions)
         return np.array(given, np.int64)
 
-    def _no_actions(self, given: object) -> OptionError:
+    def _no_actions(self, given: Any) -> OptionError:
         said = " ".join(repr(given).split())
         return OptionError(f"actions must be {self.num_envs} whole numbers from 0 to {self._slots}, got {said:.60}")
 

@@ -11,6 +11,7 @@ import numpy as np
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.arrays import Floats, Integers, Values
+from faultsim.data.lowered import Lowered
 from faultsim.data.world import World
 from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, nothing_returned
 from faultsim.policies.curves import nodes_along
@@ -18,7 +19,7 @@ from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.policies.rescheduling import Rescheduling
-from faultsim.policies.settings import Lowered, Settings, WorkflowSettings
+from faultsim.policies.settings import Settings, WorkflowSettings
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")

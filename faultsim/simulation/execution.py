@@ -225,7 +225,7 @@ def _settled(output: dict[str, Any]) -> dict[str, Any]:
     return output
 
 
-def _reference(*arguments: Any) -> Any:
+def _reference(*arguments: Any) -> object:
     from faultsim.reference.as_engine import ReferenceEngine
 
     return ReferenceEngine(*arguments)

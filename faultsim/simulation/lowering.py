@@ -5,12 +5,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from faultsim.arrays import Flags, Floats, Values
+from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
 from faultsim.data.world import World
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded_settings
-from faultsim.policies.settings import Lowered, Settings
+from faultsim.policies.settings import Settings
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions

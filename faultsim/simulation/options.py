@@ -14,6 +14,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Integers, LongIntegers
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
 from faultsim.machines import Machine
 from faultsim.policies import (
@@ -30,7 +31,6 @@ from faultsim.policies import (
     Static,
 )
 from faultsim.policies.base import REMEMBERED
-from faultsim.policies.settings import Lowered
 from faultsim.policies.words import (
     CheckpointingWord,
     MigrationWord,

@@ -93,7 +93,7 @@ class Simulation:
     def _begin(self) -> None:
         run, engine, live, unknown, oracle = self._given
         self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle)
-        self._before: tuple[list[Any], ...] = ()
+        self._before: tuple[list[object], ...] = ()
         self._last: Decision | None = None
         self._door = _door_of(self._execution)
 
@@ -127,12 +127,12 @@ class Simulation:
         if events:
             self._execution.engine.run(events)
 
-    def _until_refused(self, name: str, *arguments: Any) -> None:
+    def _until_refused(self, name: str, *arguments: object) -> None:
         """Time may have passed until it came to a deadlock."""
         with suppress(DecisionError):
             getattr(self, name)(*arguments)
 
-    def _note(self, name: str, *arguments: Any, **options: Any) -> None:
+    def _note(self, name: str, *arguments: object, **options: object) -> None:
         if self._execution.engine.acts is not None:
             self._execution.engine.acts.append((False, name, arguments, options))
 
@@ -243,7 +243,7 @@ class Simulation:
     def __copy__(self) -> "Simulation":
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Simulation":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Simulation":
         return self.copy()
 
     def rollout(self, scheduler: Scheduler) -> Result:

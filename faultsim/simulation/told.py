@@ -1,7 +1,6 @@
 """`Told`: the jobs that a caller has told a simulation of, one log after another (model.md#owned)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class Told(Mapping[str, Values]):
             self._read_ids()
         if log._has_default_ids:
             return log._derived(id=np.arange(self._last + 1, self._last + 1 + len(log)))
-        seen: set[Any] = set()
+        seen: set[object] = set()
         for row, name in enumerate(log.id.tolist()):
             if name in self._ids or name in seen:
                 on = "" if isinstance(name, str) else f", or no ids: numbers go on from {self._last + 1}"

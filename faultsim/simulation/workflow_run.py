@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, MISSING, asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,7 +105,7 @@ class WorkflowRun:
         copying = self.outputs.cost if isinstance(self.outputs, SharedOutputs) else None
         return WorkflowSettings(self.scheduler.lower(), self.transfers, copying, self.record)
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> dict[str, object]:
         """The options as plain values; not the inputs, which are too large for it."""
         predictor = None if self.predictor is None else self.predictor.lower()
         return {**asdict(self.engine_settings()), "predictor": predictor, "seed": self.seed}

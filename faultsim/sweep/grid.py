@@ -23,7 +23,7 @@ class Dimension:
 
     names: tuple[str, ...]
     labels: tuple[Mapping[str, Label], ...]
-    values: tuple[Mapping[str, Any], ...]
+    values: tuple[Mapping[str, object], ...]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -40,7 +40,7 @@ class Cell:
 
     index: int
     labels: Mapping[str, Label]
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
 
 class Grid(Sequence[Cell]):
@@ -77,7 +77,7 @@ class Grid(Sequence[Cell]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         labels: dict[str, Label] = {}
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         place = index
         for dimension in reversed(self.dimensions):
             place, at = divmod(place, len(dimension))
@@ -99,9 +99,9 @@ class Grid(Sequence[Cell]):
 
 
 def make_grid(
-    grid: Mapping[str, Any] | None,
-    zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
-    cells: Iterable[Mapping[str, Any]] | None,
+    grid: Mapping[str, object] | None,
+    zipped: Mapping[str, object] | Sequence[Mapping[str, object]] | None,
+    cells: Iterable[Mapping[str, object]] | None,
 ) -> Grid:
     """The grid from the arguments of a `Sweep`, whose names are checked already (`checked_axes`)."""
     if not isinstance(grid or {}, Mapping):

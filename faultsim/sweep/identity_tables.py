@@ -56,7 +56,7 @@ def _values(array: Values) -> list[object]:
     return [values.tobytes()]
 
 
-def table_parts(thing: Any) -> list[Any] | None:
+def table_parts(thing: object) -> list[object] | None:
     """The same of a pandas object or a SciPy sparse matrix; None for anything else, and if these are not imported.
 
     Examples

@@ -74,7 +74,7 @@ class Kind:
             if given.get(name) is not None:
                 change.check(given[name])
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def options(self, given: Mapping[str, object]) -> dict[str, Any]:
         """The keywords of the run, with the policy parameters set by axes; inputs as given."""
         options = {name: given[name] for name in self.axes.options if name in given}
         self.axes.set_parameters(options, {name: value for name, value in given.items() if "." in name})
@@ -191,7 +191,7 @@ class _Jobs(Kind):
     def nodes(self, given: Mapping[str, Any]) -> int:
         return getattr(given.get("machine"), "nodes", 0)
 
-    def taken(self, what: str, value: Any, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> object:
         if what == "log" and callable(source) and not isinstance(value, Workload):
             shown = checks.shown(value, "Workload")
             raise InputError(f"the factory of log must return a Workload, got {shown}")
@@ -215,7 +215,7 @@ class _Jobs(Kind):
     def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
         return numbers(result, cut)
 
-    def row_beside(self, execution: Any, result: Result, cut: tuple[float, float]) -> list[float]:
+    def row_beside(self, execution: object, result: Result, cut: tuple[float, float]) -> list[float]:
         # Of the result it would take all columns that a table of jobs has.
         return self.row(execution, cut) if isinstance(execution, Execution) else self.numbers(result, cut)
 

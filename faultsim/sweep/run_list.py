@@ -139,7 +139,7 @@ class RunList(Generic[Key]):
         """What other processes need of the caller's: its functions, by what messages call them."""
         return {f"metric {name!r}": metric for name, metric in self.wanted.own.items()}
 
-    def _digest(self, value: Any) -> str:
+    def _digest(self, value: object) -> str:
         return self._digests.get((id(value),), lambda: value, value, self.wanted.kind.digest).digest or ""
 
     def _labels(self, place: int) -> dict[str, Label]:
@@ -202,7 +202,7 @@ class RunList(Generic[Key]):
             begin = end
         return found
 
-    def _row(self, command: str, base: dict[str, Any]) -> dict[str, Any]:
+    def _row(self, command: str, base: dict[str, object]) -> dict[str, Any]:
         """The sweep as recorded in the store."""
         points = [list(self._labels(place).values()) for place in range(len(self))]
         document = {"name": self.name, "axes": self.axes, "points": points, "base": base, "metrics": self._own}
@@ -218,6 +218,6 @@ class RunList(Generic[Key]):
         )
 
 
-def _fields(key: tuple[Any, ...]) -> tuple[str, ...]:
+def _fields(key: tuple[object, ...]) -> tuple[str, ...]:
     fields: tuple[str, ...] = key._fields  # type: ignore[attr-defined]
     return fields

@@ -155,7 +155,7 @@ class Drive:
         self._ready: deque[Task] = deque()
         #: Runs that are ready or in progress, with the tasks that wait for them.
         self._waiting: dict[str, list[Task]] = {}
-        self._links: list[tuple[Any, ...]] = []
+        self._links: list[tuple[object, ...]] = []
         self._own: list[tuple[str, str]] = []
         self._flying: dict[Future[Done], list[Task]] = {}
         self._tries: dict[str, int] = {}
@@ -235,14 +235,14 @@ class Drive:
         self._tell()
         return True
 
-    def _link(self, task: Task) -> tuple[Any, ...]:
+    def _link(self, task: Task) -> tuple[object, ...]:
         return (self._sweep, task.index, task.replicate, task.run.seed, canonical(dict(task.labels)), task.id)
 
     # -- rows
 
     def _take(self, finished: Any) -> None:
         """Write finished batches, and set aside those whose worker died."""
-        runs: list[tuple[Any, ...]] = []
+        runs: list[tuple[object, ...]] = []
         timing: list[tuple[str, float]] = []
         broken: BrokenExecutor | None = None
         taken = []

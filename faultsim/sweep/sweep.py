@@ -113,7 +113,7 @@ class Sweep:
         cells = list(cells) if isinstance(cells, Iterable) else cells
         axes = checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None)
         kind = kind_of(axes)
-        self.base: Mapping[str, Any] = kind.base_options(base)
+        self.base: Mapping[str, object] = kind.base_options(base)
         self.grid: Grid = make_grid(grid, zipped, cells)
         self.replicates: int = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)
@@ -335,7 +335,7 @@ def sweep_row(
     replicates: int,
     tasks: int,
     command: str,
-    document: dict[str, Any],
+    document: dict[str, object],
     wanted: Wanted,
 ) -> dict[str, Any]:
     """A sweep as recorded in a store; `document` is what it consists of, without kind and metrics."""

@@ -94,7 +94,7 @@ class SweepTable(Pickled, ColumnTable):
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool], /) -> "SweepTable": ...
-    def __getitem__(self, key: Any, /) -> Any:
+    def __getitem__(self, key: Any, /) -> object:
         if isinstance(key, slice):
             rows = np.zeros(self.n_rows, np.bool_)
             rows[key] = True
@@ -263,7 +263,7 @@ class SweepTable(Pickled, ColumnTable):
         return f"<SweepTable{name}: {rows} rows{failed}; axes {', '.join(self._axes) or 'none'}>"
 
 
-def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
+def read_table(store: "Store", sweep: Mapping[str, object]) -> SweepTable:
     """The table of a sweep in a store, as far as it is done."""
     with store.believed():
         return _read(store, sweep)
@@ -285,7 +285,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     rows = store.read(f"SELECT {fixed}, {digests}, {quoted}{query} ORDER BY task.task", [sweep["id"]])
     replicate, seed = np.zeros(n, np.int64), np.zeros(n, np.int64)
     axes: list[str] = list(sweep["axes"])
-    labels: dict[str, list[Any]] = {name: [] for name in axes}
+    labels: dict[str, list[object]] = {name: [] for name in axes}
     run, status = np.empty(n, "U32"), np.empty(n, "U5")
     errors: dict[int, str] = {}
     for at, row in enumerate(rows):

@@ -52,16 +52,16 @@ class Task:
     run: Any
     log: str
     failures: str | None
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
     """An input and its digest; its source is kept alive, since it is looked up by identity."""
 
-    value: Any
+    value: object
     digest: str | None
-    source: Any
+    source: object
 
 
 class Inputs:
@@ -76,12 +76,12 @@ class Inputs:
 
     def __init__(self, limit: int = KEPT) -> None:
         self._limit, self._bytes = limit, 0
-        self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _Held] = OrderedDict()
 
     def get(
         self,
-        key: tuple[Any, ...],
-        make: Callable[[], Any],
+        key: tuple[object, ...],
+        make: Callable[[], object],
         source: object = None,
         digest: Callable[[Any], str] | None = None,
     ) -> _Held:
@@ -205,11 +205,11 @@ class Maker:
 
     # -- inputs
 
-    def _work(self, given: Mapping[str, Any], replicate: int, seed: int) -> _Held:
+    def _work(self, given: Mapping[str, object], replicate: int, seed: int) -> _Held:
         """What runs: a log, or workflows."""
         return self._input(self.kind.axes.work, given, {}, (), replicate, seed)
 
-    def _failures(self, given: Mapping[str, Any], work: _Held, replicate: int, seed: int) -> _Held:
+    def _failures(self, given: Mapping[str, object], work: _Held, replicate: int, seed: int) -> _Held:
         if given.get("failures") is None:
             return _Held(None, None, None)
         return self._input("failures", given, {self.kind.axes.work: work.value}, (work.digest,), replicate, seed)
@@ -217,15 +217,15 @@ class Maker:
     def _input(
         self,
         what: str,
-        given: Mapping[str, Any],
-        extra: Mapping[str, Any],
-        depends: tuple[Any, ...],
+        given: Mapping[str, object],
+        extra: Mapping[str, object],
+        depends: tuple[object, ...],
         replicate: int,
         seed: int,
     ) -> _Held:
         """An input as given, or drawn by a factory from the replicate's stream; then changed."""
         source, kind = given[what], self.kind
-        key: tuple[Any, ...] = (what, id(source))
+        key: tuple[object, ...] = (what, id(source))
         if callable(source):
             key += (replicate, seed, given[kind.axes.machine], *depends)
 
@@ -239,7 +239,7 @@ class Maker:
         return self._changed(what, held, key, given, replicate, seed)
 
     def _changed(
-        self, of: str, held: _Held, key: tuple[Any, ...], given: Mapping[str, Any], replicate: int, seed: int
+        self, of: str, held: _Held, key: tuple[object, ...], given: Mapping[str, object], replicate: int, seed: int
     ) -> _Held:
         nodes = self.kind.nodes(given)
         for name, change in self.kind.axes.changes.items():
@@ -261,6 +261,6 @@ class Maker:
         return held
 
 
-def check_seed(given: Mapping[str, Any]) -> None:
+def check_seed(given: Mapping[str, object]) -> None:
     """Reject a seed that the store cannot keep."""
     checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)

@@ -95,7 +95,7 @@ def do_packed(blob: bytes) -> Done:
     return do(runs, wanted)
 
 
-def _begun(run: Any, wanted: Wanted) -> Any:
+def _begun(run: object, wanted: Wanted) -> Any:
     """The run, ready to go, or why it cannot."""
     try:
         return wanted.kind.begin(run)

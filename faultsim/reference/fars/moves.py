@@ -1,8 +1,9 @@
 """One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, break_off, close_stretch, pause, set_out, unpause, where
 from faultsim.reference.scheduling.depth import leaves_room
 from faultsim.reference.scheduling.placement import Window, place
@@ -93,7 +94,7 @@ class Cost(NamedTuple):
     live: bool
 
     @classmethod
-    def of(cls, rule: dict[str, Any]) -> "Cost":
+    def of(cls, rule: Lowered) -> "Cost":
         """That of a rule."""
         return cls(float(rule["checkpoint_cost"]), float(rule["restart_cost"]), rule["live"])
 

@@ -4,8 +4,9 @@ One tick is `act`: who is suspicious, how many nodes are spare, what each move i
 How one job moves, and what a move costs it, is in `moves`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.fars.knapsack import knapsack
 from faultsim.reference.fars.moves import Promise, change_box, change_nodes
 from faultsim.reference.faults.failures import requeue, roll_back
@@ -114,7 +115,7 @@ class ServiceUnitLoss:
 
     steals = False
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def gain(self, state: State, job: Job, f: float) -> float:

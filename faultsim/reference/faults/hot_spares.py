@@ -1,7 +1,6 @@
 """Jobs that hold spare nodes from the start (model.md#hot-spares)."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
 from faultsim.policies.settings import Settings
 from faultsim.reference.faults.failures import requeue
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
@@ -9,7 +8,7 @@ from faultsim.reference.state import State
 
 
 class HotSpares:
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def __call__(self, state: State, job: Job) -> None:

@@ -6,11 +6,12 @@ ties".
 
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from faultsim.arrays import Floats, Values
+from faultsim.data.lowered import Lowered
 from faultsim.policies.base import SeenJobs
 from faultsim.reference.job import Job
 
@@ -18,7 +19,7 @@ from faultsim.reference.job import Job
 Columns = Mapping[str, Values]
 
 
-def arrival(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def arrival(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     """The queue is kept in order of arrival, with "tail" of coming back."""
     return [0.0 for job in queue]
 
@@ -27,7 +28,7 @@ def shortest(queue: list[Job], now: float, rule: dict[str, object], columns: Col
     return [job.estimate for job in queue]
 
 
-def largest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def largest(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-job.size for job in queue]
 
 
@@ -45,7 +46,7 @@ class Sorter(Protocol):
     def keys(self, queue: object, now: float) -> Floats: ...
 
 
-def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def python(queue: list[Job], now: float, rule: Lowered, columns: Columns) -> list[float]:
     """ "or your own function".
 
     model.md#oracle: "A policy in Python does not get run times [...] unless it is declared an oracle".

@@ -102,7 +102,7 @@ class WorkflowEngine:
         """What both engines hand back."""
         state = self.state
         rows = [(job.node, job.put, job.finish, job.kills) for job in state.jobs]
-        result: dict[str, Any] = {
+        result: dict[str, object] = {
             **table(rows, "node start finish kills", "i4 f8 f8 i4"),
             "decisions": table(state.decisions, "time job node asked begin finish", "f8 i4 i4 i4 f8 f8"),
             "loss_time": state.loss_time,

@@ -41,8 +41,8 @@ _PARAMETERS = {
 }
 
 
-def _options() -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+def _options() -> dict[str, Mapping[str, object]]:
+    found: dict[str, Mapping[str, object]] = {}
     for name, (words, unit) in _PARAMETERS.items():
         default = getattr(Parameters, name)
         kind = {"type": type(default), "metavar": unit} if unit else {"choices": CHOICES[name]}

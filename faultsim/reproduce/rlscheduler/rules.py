@@ -179,7 +179,7 @@ class RuledRun(Run):
 
     rules: Rules | None = None
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> dict[str, object]:
         """With the rules."""
         return super().lower() | {"rules": self.rules and vars(self.rules)}
 
