@@ -24,6 +24,7 @@ from faultsim.bench import knapsack as knapsack_bench
 from faultsim.bench import queue as queue_bench
 from faultsim.bench.engine import cases
 from faultsim.simulation.core_engine import core_engine
+from faultsim.simulation.lowering import lower
 
 #: Jobs that MaxFreePartition places on 32x32x64 nodes.
 MFP_JOBS = 10_000
@@ -166,11 +167,10 @@ def whole_machine():
 def overhead():
     log, rows = sdsc().head(500), []
     for name, run in cases(log)[:3]:
-        settings = run.lower()
-        columns = log.submit, log.runtime, run.expected_runtimes(log), log.size
+        given = lower(run)
 
-        def alone(settings=settings, columns=columns):
-            engine = core_engine(settings, *columns)
+        def alone(given=given):
+            engine = core_engine(given.settings, *given.columns)
             engine.run()
             return engine.output()
 

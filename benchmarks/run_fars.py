@@ -13,8 +13,9 @@ import numpy as np
 from results import run_parts, table
 
 import faultsim as fs
+from faultsim.policies.interval_reports import ticks
 from faultsim.reproduce.li2009.inputs import DAY, NODES, Drawn, Parameters
-from faultsim.simulation.engine_inputs import predictions, ticks
+from faultsim.simulation.engine_inputs import predictions
 
 BASE = Parameters()
 INTERVAL = BASE.interval
@@ -71,7 +72,7 @@ def baseline():
         acting = 0
         if rescheduling:
             foreseen = predictions(runs[what].predictor, trace, nodes=NODES, seed=0)
-            given = ticks(foreseen, INTERVAL)["time"]
+            given = ticks(foreseen, INTERVAL).time
             acting = int(np.count_nonzero(given <= log.submit[0] + span))
         rows.append(
             {

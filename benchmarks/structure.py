@@ -312,6 +312,11 @@ def counts(checkout: Checkout) -> dict[str, int | str]:
         "the .pxd with most structs": most.relative_to("faultsim").as_posix(),
         "`is_torus` in the core, lines": sum(map(len, flags)),
         "`is_torus` in the core, files": sum(map(bool, flags)),
+        "tests for a class of machine outside machines/": sum(
+            len(re.findall(r"isinstance\([^)]*\b(?:Cluster|Torus|Pod)\b", checkout.text[path]))
+            for path in python
+            if "machines" not in path.parts
+        ),
         "`Any` in the package": sum(len(re.findall(r"\bAny\b", text)) for text in types),
         "`Any` as a whole type": sum(len(re.findall(r"(?::|->) Any\b", text)) for text in types),
         "lines of the package": checkout.lines(package),

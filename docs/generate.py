@@ -21,10 +21,14 @@ OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
 
 # Methods and attributes of public classes by which policies, tables and engines talk to each other.
 INTERNAL = frozenset({
-    "CALLED", "NOUN", "OWN", "address", "arrays", "asks", "begins_with_nodes", "check_against", "check_columns",
-    "check_machine", "dated", "expected_runtimes", "fitting_log", "from_parts", "has_python", "inputs", "is_asked",
-    "is_slow", "is_written", "lower", "needs_failures", "options", "planned", "plans", "plans_ahead", "predictions",
-    "refuse_days", "refuse_domains", "refuse_others", "refused", "requests", "says_where", "title", "user_data",
+    "CALLED", "NOUN", "OWN", "address", "all_intervals", "all_predictions", "any_nodes", "array_shape", "arrays",
+    "asks", "begins_with_nodes", "blocks", "check_against", "check_columns", "check_log", "check_machine",
+    "check_slowdown", "dated", "exchanges_nodes", "expected_runtimes", "first_events", "fitting_log", "from_parts",
+    "has_boxes", "has_python", "held_back", "inputs", "is_asked", "is_slow", "is_written", "largest_job",
+    "largest_place", "lower", "most_nodes", "needs_failures", "node_unit", "nodes_needed", "options", "picture",
+    "planned", "planned_intervals", "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python",
+    "predictions", "refuse_days", "refuse_domains", "refuse_others", "refused", "requests", "says_where",
+    "shape_ranks", "spare_nodes", "spare_units", "speed_forms", "title", "user_data", "with_coordinates", "wraps",
 })  # fmt: skip
 
 # Headings of the kinds of policies, where the kind's own name is none.

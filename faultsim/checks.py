@@ -105,7 +105,7 @@ def number(
 
 def duration(
     what: str,
-    value: Any,
+    value: object,
     *,
     low: float | None = None,
     above: float | None = None,

@@ -53,19 +53,19 @@ def _is_number(given: object) -> bool:
     return not _has_unit(given) and (isinstance(given, int | float) or hasattr(given, "dtype"))
 
 
-def _named(name: str, given: Any) -> str:
+def _named(name: str, given: object) -> str:
     """``mtbf=20`` or ``mtbf='2h'``; the name alone of what is no number, or follows from others."""
     if isinstance(given, str):
         return f"{name}={given!r}"
     return f"{name}={_number(given)}" if _is_number(given) else f"{name}={given}" if _has_unit(given) else name
 
 
-def _shown(name: str, given: Any, seconds: float) -> str:
+def _shown(name: str, given: object, seconds: float) -> str:
     """``mtbf=20 is 20 s``, or ``mtbf='2h' is 7,200 s``."""
     return f"{_named(name, given)} is {seconds:,.6g} s"
 
 
-def _hint(name: str, given: Any, per_day: float) -> str:
+def _hint(name: str, given: object, per_day: float) -> str:
     """The unit in which a bare number would be plausible, and the way through."""
     if not _is_number(given):
         return f"more than {MOST_PER_DAY_WITH_UNIT:g} are taken for a mistake in units; any_rate=True accepts them"
@@ -79,7 +79,7 @@ def _hint(name: str, given: Any, per_day: float) -> str:
 def check_rate(
     what: str,
     name: str,
-    given: Any,
+    given: object,
     seconds: float,
     per_day: float,
     any_rate: bool,
@@ -121,7 +121,7 @@ def check_rate(
     )
 
 
-def mean_time(what: str, given: Any, any_rate: bool, *, name: str = "mtbf", of: str = "node") -> float:
+def mean_time(what: str, given: object, any_rate: bool, *, name: str = "mtbf", of: str = "node") -> float:
     """A mean time between failures of one node in seconds, above 0, that is not refused by `check_rate`.
 
     Examples
@@ -136,8 +136,8 @@ def mean_time(what: str, given: Any, any_rate: bool, *, name: str = "mtbf", of: 
 
 def check_repair(
     what: str,
-    repair: tuple[str, Any, float],
-    between: tuple[str, Any, float],
+    repair: tuple[str, object, float],
+    between: tuple[str, object, float],
     any_rate: bool,
     *,
     of: str = "node",
@@ -186,7 +186,9 @@ def check_up(what: str, share: float, any_rate: bool) -> None:
         )
 
 
-def check_saving(what: str, cost: tuple[str, Any, float], interval: tuple[str, Any, float], any_rate: bool) -> None:
+def check_saving(
+    what: str, cost: tuple[str, object, float], interval: tuple[str, object, float], any_rate: bool
+) -> None:
     """Raise `OptionError` if checkpoints leave less than a tenth of the time for work.
 
     Parameters
@@ -219,7 +221,9 @@ def check_saving(what: str, cost: tuple[str, Any, float], interval: tuple[str, A
     )
 
 
-def check_checkpoint(what: str, cost: tuple[str, Any, float], between: tuple[str, Any, float], any_rate: bool) -> None:
+def check_checkpoint(
+    what: str, cost: tuple[str, object, float], between: tuple[str, object, float], any_rate: bool
+) -> None:
     """Raise `OptionError` if a checkpoint takes longer than the time between failures of one node.
 
     Examples

@@ -72,7 +72,7 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         raise InputError(f"{error} (taken for a {reader.called}; format= says what it is)") from None
 
 
-def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> Any:
+def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> object:
     """A saved result, of jobs or of workflows, or the store of a sweep."""
     with open(path, "rb") as file:
         is_store = file.read(16).startswith(_SQLITE)
@@ -84,5 +84,5 @@ def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -
     from faultsim.results.saved_file import OF_WORKFLOWS, form_of
     from faultsim.results.saved_workflows import load_workflow_result
 
-    load: Callable[..., Any] = load_workflow_result if form_of(path) is OF_WORKFLOWS else load_result
+    load: Callable[..., object] = load_workflow_result if form_of(path) is OF_WORKFLOWS else load_result
     return load(path, allow_older_results=allow_older_results)

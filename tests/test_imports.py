@@ -38,9 +38,10 @@ NAMED_IN = {
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
 
 #: What every room may use.
-COMMON = {"errors", "checks", "rates", "renames", "version", "vocabulary"}
+COMMON = {"arrays", "errors", "checks", "rates", "renames", "version", "vocabulary"}
 #: Modules beside the folders, and what they import; "faultsim" is the package itself, which gathers the public names.
 SINGLE = {
+    "arrays": set(),
     "errors": set(),
     "version": set(),
     "include": set(),

@@ -1,16 +1,51 @@
-# What somebody outside does when it is to decide (model.md#decisions).
+# What somebody outside sees and does when it is to decide (model.md#decisions).
 #
 # A Decision is valid while its number is sim_t.n_decisions.  Whoever lets the simulation go on raises that number
 # first, so a Decision can be kept, but no longer used.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.faults.progress cimport move_t
-from faultsim._core.places cimport Places
+from faultsim._core.job_columns cimport Moment
 from faultsim._core.state cimport sim_t
 from faultsim._core.tables.machine cimport permit_t, place_t
 
-cdef class Decision(Places):
+cdef class Decision(Moment):
+    cdef readonly str kind
+    cdef readonly bint disturbed
+    cdef readonly object job, node, until, asked     # what the question is about; None where it does not apply
+    cdef bint moved              # a job was moved
+    cdef bint inside             # it is given to a policy in Python, which acts again wherever the run is repeated
+    cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
+    # The shadow of `head`, until something changes.
+    cdef int32_t head
+    cdef int32_t epoch       # nobody has told anything since
+    cdef double time
+    cdef int64_t extra
+    cdef uint64_t *later     # [placed] the occupancy then
+
+    cdef int32_t find(self, object given) except -1
+    cdef int32_t row_of(self, int32_t job) noexcept
+    cdef int32_t waiting_at(self, int32_t job) except -1
+    cdef int look_ahead(self, int32_t head) except -1
+    cdef dict pod(self)
+    cdef str phrase(self, int32_t job)
+
+    # How it is said and the numbers, an array of int32; None: nobody says.  Before anything is looked at, as arrays of
+    # the caller's own run code of its own.
+    cdef tuple said(self, object job, dict given)
+    # Whether a job may have these nodes of a cluster, which are free, or `owner`'s (-1: nobody's).
+    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner) except -1
+    # The box or slice, of the size that `owner` has, or large enough for a job that waits (-1), and free but for it.
+    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, place_t *place) except -1
+    # Below these.
+    cdef int check_kind(self, str what) except -1
+    cdef int check_distinct(self, int32_t job, const int32_t[::1] numbers, int32_t end, str what) except -1
+    cdef int check_box(self, object numbers, place_t *place) except -1
+    cdef int check_slice(self, int32_t job, str what, object numbers, place_t *place) except -1
+    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1
+    cdef str taken(self, str what, object numbers, const uint64_t *mask)
+
     cdef int act(self, str what) except -1
     cdef int refuse_another(self, int32_t job, str what) except -1
     cdef int32_t stoppable(self, object row, str what) except -1

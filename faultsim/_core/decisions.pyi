@@ -1,11 +1,42 @@
 from collections.abc import Sequence
-from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from faultsim._core.places import Places
+from faultsim._core.changes import Changes
+from faultsim._core.job_columns import Moment, Running, Waiting
+from faultsim.arrays import Flags, Floats, Integers, Values
 
-class Decision(Places):
+class Decision(Moment):
+    kind: str
+    now: float
+    disturbed: bool
+    job: int | None
+    node: int | None
+    until: float | None
+    asked: int | None
+    @property
+    def queue(self) -> Waiting: ...
+    @property
+    def running(self) -> Running: ...
+    @property
+    def free(self) -> int: ...
+    @property
+    def down(self) -> Integers: ...
+    @property
+    def repairs(self) -> Floats: ...
+    @property
+    def occupancy(self) -> Flags: ...
+    @property
+    def changes(self) -> Changes: ...
+    def foreseen(self, window: float) -> NDArray[np.void]: ...
+    def fits(self, job: int) -> bool: ...
+    def boxes(self, job: int, size: int | None = None) -> Integers: ...
+    def slices(self, job: int, size: int | None = None) -> Integers: ...
+    @property
+    def free_cubes(self) -> Integers: ...
+    def expected_end(self, job: int, at: float | None = None) -> float: ...
+    def shadow(self, job: int) -> tuple[float, int]: ...
     def __init__(self, *args: object) -> None: ...
     def may_backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool: ...
     def backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool: ...
@@ -13,9 +44,9 @@ class Decision(Places):
         self,
         job: int,
         *,
-        nodes: Sequence[int] | NDArray[Any] | None = None,
+        nodes: Sequence[int] | Values | None = None,
         box: Sequence[int] | None = None,
-        cubes: Sequence[int] | NDArray[Any] | None = None,
+        cubes: Sequence[int] | Values | None = None,
     ) -> None: ...
     def requeue(self, job: int) -> None: ...
     def hold(self, job: int) -> None: ...
@@ -25,9 +56,9 @@ class Decision(Places):
         self,
         job: int,
         *,
-        nodes: Sequence[int] | NDArray[Any] | None = None,
+        nodes: Sequence[int] | Values | None = None,
         box: Sequence[int] | None = None,
-        cubes: Sequence[int] | NDArray[Any] | None = None,
+        cubes: Sequence[int] | Values | None = None,
         checkpoint_cost: float = 30.0,
         restart_cost: float = 30.0,
         live: bool = False,

@@ -1,29 +1,99 @@
-"""What somebody outside does when it is to decide (model.md#decisions); the contract is in decisions.pxd."""
+"""What somebody outside sees and does when it is to decide (model.md#decisions); the contract is in decisions.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free as c_free, malloc
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from faultsim._core.avoidance cimport choose_now
+from faultsim._core.changes cimport changes_since
 from faultsim._core.checkpointing.requests cimport can_save, save
+from faultsim._core.cluster.named cimport change_node, named_of
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count
 from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport roll_back
-from faultsim._core.faults.progress cimport move_t
+from faultsim._core.faults.progress cimport move_t, progress_move
+from faultsim._core.job_columns cimport ints, Moment, Running, Waiting
 from faultsim._core.jobs cimport end_for_good, start_job, stop_job
-from faultsim._core.outlook cimport clipped
-from faultsim._core.places cimport Places, move_to_nodes, move_to_place
 from faultsim._core.queue cimport sort_queue
-from faultsim._core.record cimport record_event
+from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.rules cimport hold_job, requeue_job
+from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport (
-    ASK_SCHEDULE, EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, ask_of, asks_shape, disturb, end_if_started, grown,
-    queue_t, set_window, sim_t, usable,
+    ASK_SCHEDULE, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, ask_of,
+    asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
+
+cdef extern from "Python.h":
+    Py_ssize_t PyNumber_AsSsize_t(object number, void *error) except? -1
+
+_PHRASES = {
+    <int>JOB_FUTURE: "has not arrived yet",
+    <int>JOB_QUEUED: "is waiting",
+    <int>JOB_RUNNING: "is running",
+    <int>JOB_HELD: "holds its nodes until they are repaired",
+    <int>JOB_DONE: "has ended",
+}
+
+
+cdef int32_t clipped(object number) except? -1:
+    """A whole number, or the nearest that there is: of what goes by nodes, both are as many as too many."""
+    cdef Py_ssize_t given = PyNumber_AsSsize_t(number, NULL)
+    return <int32_t>max(-0x7FFFFFFF, min(given, 0x7FFFFFFF))
+
+
+cdef object nodes_in(const uint64_t *mask, int32_t words):
+    """The numbers of the bits of a mask whose bit i is node i."""
+    bits = np.frombuffer((<const char *>mask)[:8 * words], np.uint8)
+    if not FS_LITTLE_ENDIAN:
+        bits = bits.view(np.uint64).byteswap().view(np.uint8)
+    return np.flatnonzero(np.unpackbits(bits, bitorder="little"))
+
+
+# What jobs of a machine take, and how that is said.
+_TAKEN = {"cluster": ("nodes", ("nodes",)), "torus": ("boxes", ("box",)), "pod": ("slices", ("cubes", "nodes"))}
+
+
+cdef int end_move(sim_t *s, int32_t job, const move_t *cost) noexcept nogil:
+    s.n_events += 1
+    s.moves[job] += 1
+    if progress_move(s, job, cost) < 0:
+        return NO_MEMORY
+    if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):
+        return NO_MEMORY
+    disturb(s)
+    return OK
+
+
+cdef int move_to_nodes(sim_t *s, int32_t job, const int32_t *out, const int32_t *into, int32_t n,
+                       const move_t *cost) noexcept nogil:
+    cdef int32_t i
+    if s.record.on:
+        close_stay(s, job)
+    for i in range(n):
+        if change_node(named_of(&s.machine), job, out[i], into[i]) < 0:
+            return NO_MEMORY
+    if s.migration.failed != NULL:
+        s.migration.failed(s.migration.state, s, job, -1)
+    return end_move(s, job, cost)
+
+
+cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t *cost) noexcept nogil:
+    cdef int code = OK
+    if s.record.on:
+        close_stay(s, job)
+    s.machine.give(s.machine.state, job)
+    s.machine.take(s.machine.state, job, place)
+    if s.scheduler.adopt != NULL:
+        code = s.scheduler.adopt(s.scheduler.state, s, job)
+    return end_move(s, job, cost) if code == OK else code
+
 
 # What can be done with jobs at decisions other than passes, and times between events.
 _MAY = {
@@ -45,7 +115,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const 
     if kind in _MAY and s.asked.job >= 0:
         d.job = d.row_of(s.asked.job)
     if kind == "failure":
-        hidden = engine.settings["scheduler"].get("repairs") == "unknown" and s.asked.until > s.now
+        hidden = engine.settings.scheduler.get("repairs") == "unknown" and s.asked.until > s.now
         d.node, d.until = s.asked.node, INFINITY if hidden else s.asked.until
     elif kind == "checkpoint":
         d.asked = int(s.asked.number)
@@ -53,7 +123,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const 
     return d
 
 
-cdef class Decision(Places):
+cdef class Decision(Moment):
     """What can be seen and done when the simulation waits for a decision (model.md#decisions).
 
     `Simulation.advance` returns one, and `Scheduler.schedule` receives one.  Jobs are named by their row in the log
@@ -98,6 +168,441 @@ cdef class Decision(Places):
     array([ 0., 10., 20.])
     """
 
+    def __dealloc__(self):
+        c_free(self.later)
+
+    def __repr__(self):
+        if self.s != NULL:
+            try:
+                _inside = self.enter(True)
+            except self.door.error:
+                return f"<Decision: {self.kind} at {self.at:g} s, another thread acts>"
+        if self.s == NULL or self.number != self.s.n_decisions:
+            return f"<Decision: {self.kind} at {self.at:g} s, over>"
+        return (f"<Decision: {self.kind} at {self.at:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
+                f"{self.s.running} running, {usable(self.s)} free>")
+
+    cdef int check(self) except -1:
+        Moment.check(self)
+        if self.at != self.s.now:        # what changed nothing has happened, and then it came to a deadlock
+            self.at = self.s.now
+            self.head = -1
+        return 0
+
+    cdef int32_t find(self, object given) except -1:
+        """The number of the job in a row."""
+        cdef int32_t job = -1
+        cdef int32_t row = clipped(given)        # the nearest one, of which there is no job either
+        cdef int64_t n = self.s.known if self.s.live else self.n_rows
+        self.check()
+        if 0 <= row < n:
+            job = row if self.job_of == NULL else self.job_of[row]
+            if job < 0:
+                self.refuse(f"job {given} was dropped from the log: it does not fit on the machine")
+        else:
+            self.refuse(f"there is no job {given}: the log has rows 0 to {n - 1}")
+        return job
+
+    cdef int32_t row_of(self, int32_t job) noexcept:
+        return job if self.row == NULL else self.row[job]
+
+    cdef int32_t waiting_at(self, int32_t job) except -1:
+        """Where a waiting job is in the queue."""
+        cdef queue_t *q = &self.s.queue
+        cdef int32_t i
+        if self.s.state[job] == JOB_QUEUED:
+            for i in range(q.head, q.end):
+                if q.job[i] == job:
+                    return i
+        self.refuse(f"job {self.row_of(job)} is not waiting: it {self.phrase(job)}")
+
+    cdef str phrase(self, int32_t job):
+        """What a job does now."""
+        return _PHRASES[self.s.state[job]]
+
+    # ------------------------------------------------------------------ what there is
+
+    @property
+    def now(self):
+        """Seconds."""
+        _inside = self.enter(True) if self.s != NULL else None
+        if self.s != NULL and self.number == self.s.n_decisions and self.at != self.s.now:
+            self.at = self.s.now
+            self.head = -1
+        return self.at
+
+    @property
+    def queue(self):
+        """The waiting jobs, in queue order: iterable, with columns (`Waiting`)."""
+        _inside = self.enter(True)
+        self.check()
+        return Waiting.__new__(Waiting, self)
+
+    @property
+    def running(self):
+        """The jobs that hold nodes, by row, with columns (`Running`)."""
+        _inside = self.enter(True)
+        self.check()
+        return Running.__new__(Running, self)
+
+    @property
+    def free(self):
+        """Free nodes."""
+        _inside = self.enter(True)
+        self.check()
+        return usable(self.s)
+
+    @property
+    def down(self):
+        """Nodes that are down, ascending (int32)."""
+        cdef int32_t i
+        _inside = self.enter(True)
+        self.check()
+        if self.s.trace.down == NULL:
+            return np.empty(0, np.int32)
+        return np.array([i for i in range(self.s.nodes) if self.s.trace.down[i]], np.int32)
+
+    @property
+    def repairs(self):
+        """When the nodes of `down` will be up again (s); ``inf`` with ``repairs="unknown"``."""
+        cdef trace_t *f = &self.s.trace
+        cdef int32_t node
+        _inside = self.enter(True)
+        known = f.repairs_known
+        return np.array([f.up_at[node] if known else INFINITY for node in self.down.tolist()], np.float64)
+
+    @property
+    def occupancy(self):
+        """Which nodes are taken or down: bool of shape (nodes,), on a pod of its hosts, on a torus (x, y, z)."""
+        cdef machine_t *m = &self.s.machine
+        cdef int32_t i
+        _inside = self.enter(True)
+        self.check()
+        self.refuse_unless_named()
+        busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
+        shape = self.engine.settings.machine
+        return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
+
+    @property
+    def changes(self):
+        """What happened since the last decision (`Changes`); only with ``live=`` or ``record=True``."""
+        _inside = self.enter(True)
+        self.check()
+        if self.event < 0:
+            self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
+        return changes_since(self.s, self.row, self.event, self.stay)
+
+    def foreseen(self, double window):
+        """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""
+        cdef int64_t i
+        cdef const double *begin
+        cdef const double *end
+        _inside = self.enter(True)
+        self.check()
+        begin, end = self.s.predictions.begin, self.s.predictions.end
+        rows = [
+            (self.s.predictions.node[i], begin[i], end[i], self.s.predictions.p)
+            for i in range(self.s.predictions.next, self.s.predictions.n)
+            if begin[i] <= self.now + window and (end[i] > self.now or begin[i] > self.now)
+        ]
+        return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
+
+    def fits(self, job):
+        """Whether a job could be started now: enough nodes are free, on a torus in one box, on a pod in one slice."""
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        cdef machine_t *m = &self.s.machine
+        if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
+            return False
+        if asks_shape(self.s, j):
+            return bool(m.has_free(m.state, m.occ, ask_of(self.s, j)))
+        return not m.placed or self.s.need[j] <= m.largest_now(m.state)
+
+    def boxes(self, job, size=None):
+        """The free boxes that a job could take (torus): int32 of shape (k, 6), bases x, y, z and extents a, b, c.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job.
+        size : int, optional
+            Nodes of the box; by default the job's size, rounded up to one that a box has.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        cdef machine_t *m = &self.s.machine
+        cdef place_t *found = NULL
+        cdef long count, cap = 0
+        if not m.boxes:
+            self.refuse("a pod has no boxes: choose by d.slices or d.free_cubes" if m.placed else
+                        "a cluster has no boxes: choose nodes by d.occupancy")
+        count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else clipped(size), NULL, &found, &cap)
+        try:
+            if count < 0:
+                raise MemoryError("no memory for the boxes")
+            return ints(<const int32_t *>found, 6 * count).reshape(-1, 6)
+        finally:
+            c_free(found)
+
+    def slices(self, job, size=None):
+        """The free slices that a job could take (pod), in the order of the model: hosts of each, int32 of shape (k, n).
+
+        Of a slice of whole cubes that optical switches join there is no list, as any of `free_cubes` will do.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job.
+        size : int, optional
+            Hosts of a slice for which no shape is asked, n; by default as the job asks, rounded up to a slice's size.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job), n
+        cdef machine_t *m = &self.s.machine
+        cdef place_t *found = NULL
+        cdef uint64_t *mask
+        cdef long count, i, cap = 0
+        pod = self.pod()
+        n = self.s.need[j] if size is None else clipped(size)
+        if pod["wiring"] == "ocs" and n >= pod["hosts"]:
+            self.refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
+        mask = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
+        asked = ask_of(self.s, j) if size is None else n
+        count = -1 if mask == NULL else m.free_places(m.state, m.occ, asked, NULL, &found, &cap)
+        try:
+            if count < 0:
+                raise MemoryError("no memory for the slices")
+            rows = []
+            for i in range(count):
+                memset(mask, 0, <size_t>m.words * sizeof(uint64_t))
+                m.put(m.state, mask, &found[i])
+                rows.append(nodes_in(mask, m.words))
+            return np.array(rows, np.int32).reshape(count, max(0, min(n, m.nodes)))
+        finally:
+            c_free(mask)
+            c_free(found)
+
+    @property
+    def free_cubes(self):
+        """Cubes of a pod of which all hosts are free, ascending (int32); those that it holds back count, too."""
+        _inside = self.enter(True)
+        self.check()
+        hosts = self.pod()["hosts"]
+        return np.flatnonzero(~self.occupancy.reshape(-1, hosts).any(axis=1)).astype(np.int32)
+
+    cdef dict pod(self):
+        """What the machine is, which must be a pod."""
+        machine = self.engine.settings.machine
+        if machine["name"] != "pod":
+            self.refuse("only a pod has cubes and slices")
+        return machine
+
+    cdef int look_ahead(self, int32_t head) except -1:
+        """The shadow of a waiting job: when it could start, and what is left over then."""
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        cdef const release_t *items
+        cdef int32_t n = 0
+        if self.head == head and self.epoch == s.epoch:
+            return 0
+        self.epoch = s.epoch
+        if not m.placed:
+            self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+            if self.time == INFINITY:
+                self.extra = 0
+        else:
+            if self.later == NULL:
+                self.later = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
+                if self.later == NULL:
+                    raise MemoryError("no memory for an occupancy")
+            items = releases_all(&s.releases)
+            if m.has_free(m.state, m.occ, ask_of(s, head)):
+                self.time = s.now
+                memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
+                while n < s.releases.n and items[n].end <= s.now:
+                    n += 1
+                m.release(m.state, items, n, self.later)
+            else:
+                self.time = placed_shadow(s, items, s.releases.n, m.occ, ask_of(s, head), self.later)
+            self.extra = 0
+            if self.time != INFINITY:
+                self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]
+        self.head = head
+        return 0
+
+    def expected_end(self, job, at=None):
+        """When a waiting job would end by its estimate if it were started at a time (model.md#expected-end).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        at : float, optional
+            Seconds; by default now.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        self.waiting_at(j)
+        return end_if_started_at(self.s, j, self.s.now if at is None else at)
+
+    def shadow(self, job):
+        """When a waiting job could start if running jobs end as expected, and the nodes that it would leave over then.
+
+        Returns
+        -------
+        (float, int)
+            Seconds, ``inf`` if never (model.md#easy); nodes.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        self.waiting_at(j)
+        self.look_ahead(j)
+        return self.time, self.extra
+
+    # ------------------------------------------------------------------ where jobs start, or go
+
+    cdef tuple said(self, object job, dict given):
+        named = [what for what in given if given[what] is not None]
+        if not named:
+            return None
+        if len(named) > 1:
+            _inside = self.enter(True)
+            self.check()
+            self.refuse(f"say where job {job} goes by one of nodes=, box= and cubes=, got "
+                        f"{' and '.join([f'{what}=' for what in named])}")
+        what = named[0]
+        asked = given[what]
+        try:
+            numbers = np.ascontiguousarray(asked)
+            if numbers.dtype.kind not in "iu":
+                raise TypeError
+        except (TypeError, ValueError, OverflowError):
+            _inside = self.enter(True)
+            self.check()
+            self.refuse(f"{what} of job {job} must be whole numbers, got {asked!r}")
+        if numbers.dtype != np.int32:    # what does not fit is no node either
+            numbers = np.clip(numbers, -1, 0x7FFFFFFF).astype(np.int32)
+        return what, numbers.ravel()
+
+    cdef int check_kind(self, str what) except -1:
+        """Whether jobs of this machine are placed in this way."""
+        machine = self.engine.settings.machine["name"]
+        taken, ways = _TAKEN[machine]
+        if what not in ways:
+            self.refuse(f"jobs on a {machine} take {taken}: give {' or '.join([f'{way}=' for way in ways])}, not "
+                        f"{what}=")
+        return 0
+
+    cdef int check_distinct(self, int32_t job, const int32_t[::1] numbers, int32_t end, str what) except -1:
+        cdef Py_ssize_t i
+        for i in range(numbers.shape[0]):
+            if not 0 <= numbers[i] < end:
+                self.refuse(f"there is no {what} {numbers[i]}: {what}s are 0 to {end - 1}")
+        if len(set(np.asarray(numbers).tolist())) != numbers.shape[0]:
+            self.refuse(f"{what}s of job {self.row_of(job)} are named twice")
+        return 0
+
+    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner) except -1:
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        cdef const int32_t[::1] node = numbers
+        cdef Py_ssize_t i
+        self.check_kind(what)
+        if node.shape[0] != size:
+            self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {node.shape[0]}")
+        self.check_distinct(job, node, s.nodes, "node")
+        for i in range(node.shape[0]):
+            if m.marked(m.state, m.occ, node[i]) and (owner < 0 or not m.holds(m.state, owner, node[i])):
+                self.refuse(f"node {node[i]} is not free")
+        return 0
+
+    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, place_t *place) except -1:
+        self.check_kind(what)
+        if what == "box":
+            self.check_box(numbers, place)
+        else:
+            self.check_slice(job, what, numbers, place)
+        return self.check_free(job, what, numbers, place, owner)
+
+    cdef int check_box(self, object numbers, place_t *place) except -1:
+        """Whether it is one."""
+        cdef machine_t *m = &self.s.machine
+        cdef const int32_t[::1] part = numbers
+        cdef int i
+        if part.shape[0] != 6:
+            self.refuse(f"a box is six numbers (x, y, z, a, b, c), got {part.shape[0]}")
+        for i in range(6):
+            place.part[i] = part[i]
+        if not m.is_place(m.state, place):
+            self.refuse(f"{tuple(numbers.tolist())} is no box of this machine")
+        return 0
+
+    cdef int check_slice(self, int32_t job, str what, object numbers, place_t *place) except -1:
+        """The slice of these nodes, or of these whole cubes."""
+        cdef machine_t *m = &self.s.machine
+        cdef const int32_t[::1] node
+        cdef int32_t hosts = self.engine.settings.machine["hosts"], ask = ask_of(self.s, job)
+        if what == "cubes":
+            self.check_distinct(job, numbers, self.s.nodes // hosts, "cube")
+            numbers = (numbers[:, None] * hosts + np.arange(hosts, dtype=np.int32)).ravel()
+        node = numbers
+        self.check_distinct(job, node, self.s.nodes, "node")
+        if node.shape[0] == 0 or not m.place_with(m.state, &node[0], <int32_t>node.shape[0], ask, place):
+            row = self.row_of(job)
+            shape = f" of the shape {self.engine.column_of('shape', row)}" if asks_shape(self.s, job) else ""
+            self.refuse(f"the {node.shape[0]} nodes given for job {row} are no slice of this pod{shape}")
+        return 0
+
+    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1:
+        """Whether it is large enough, nobody else has a node of it, and what is held back stays so."""
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
+        cdef int32_t size = m.size_of(place)
+        cdef uint64_t *mask
+        cdef place_t old
+        cdef bint too_many = False
+        kind = "box" if what == "box" else "slice"
+        if owner >= 0 and size != s.allocated[owner]:
+            self.refuse(f"job {self.row_of(job)} moves to a {kind} of the {s.allocated[owner]} nodes that it has, got "
+                        f"{size}")
+        if size < s.size[job]:
+            self.refuse(f"job {self.row_of(job)} asks for {s.size[job]} nodes, and the {kind} has {size}")
+        mask = <uint64_t *>malloc(bytes)
+        if mask == NULL:
+            raise MemoryError("no memory for an occupancy")
+        try:
+            memcpy(mask, m.occ, bytes)
+            if owner >= 0:
+                old = m.place_of(m.state, owner)
+                m.lift(m.state, mask, &old)
+            if m.meets(m.state, mask, place):
+                self.refuse(f"{self.taken(what, numbers, mask)} is not free")
+            if m.may_be_busy != NULL:
+                m.put(m.state, mask, place)
+                too_many = not m.may_be_busy(m.state, mask)
+        finally:
+            c_free(mask)
+        if too_many:
+            self.refuse(f"job {self.row_of(job)} cannot have this slice: it would use cubes that are held back")
+        if owner >= 0 and same_place(&old, place):
+            self.refuse(f"job {self.row_of(job)} already has this {kind}")
+        return 0
+
+    cdef str taken(self, str what, object numbers, const uint64_t *mask):
+        """The box; or the first of the nodes or cubes of a pod that has a node in a mask."""
+        cdef machine_t *m = &self.s.machine
+        cdef int32_t node, hosts
+        if what == "box":
+            return f"box {tuple(numbers.tolist())}"
+        hosts = self.engine.settings.machine["hosts"] if what == "cubes" else 1
+        for number in numbers.tolist():
+            for node in range(number * hosts, (number + 1) * hosts):
+                if m.marked(m.state, mask, node):
+                    return f"{what[:-1]} {number}"
+
+    # ------------------------------------------------------------------ below the acts
+
     def __init__(self):
         raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
 
@@ -108,7 +613,7 @@ cdef class Decision(Places):
             if what not in _MAY[self.kind]:
                 self.refuse(f"jobs cannot be {what} at a decision of kind {self.kind!r}")
         elif not self.s.scheduler.elsewhere:
-            name = self.engine.settings["scheduler"]["name"]
+            name = self.engine.settings.scheduler["name"]
             self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         catch_up(self.s)
         self.head = -1
@@ -367,7 +872,7 @@ cdef class Decision(Places):
         """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
         _inside = self.enter(False)
         cdef int32_t j = self.find(job)
-        if "cost" not in (self.engine.settings["checkpointing"] or ()):
+        if "cost" not in (self.engine.settings.checkpointing or ()):
             self.refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
         self.refuse_another(j, "saved")
         if not can_save(self.s, j):

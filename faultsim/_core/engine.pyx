@@ -1,39 +1,50 @@
-"""The engine: the event loop's Python border.
+"""The engine: a simulation as an object of Python.
 
-One ``with nogil`` a call.
+One ``with nogil`` a call.  Status codes from below become exceptions in `Engine.translate`, and nowhere else.
 """
 
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from dataclasses import replace
+from types import SimpleNamespace
+import operator
+
 import numpy as np
 
+from faultsim import checks
+from faultsim.errors import BusyError, DecisionError, EngineError
+
+from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
-from faultsim._core.door cimport Inside
+from faultsim._core.door cimport Door, Inside
 from faultsim._core.event_loop cimport (
-    R_BUDGET, R_UNTIL, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
+    R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
-from faultsim._core.live cimport Live
-from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.containers.event_queue cimport event_t, heap_pop
-from faultsim._core.faults.outages cimport fire_failure, outages_before
-from faultsim._core.faults.progress cimport progress_open
+from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outages_before, repair_now
+from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_extend, progress_know, progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
-    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
-    N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
+    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_HOLDS,
+    FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb, executed, queue_t, sim_alloc,
+    sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
-from faultsim._core.status cimport DECIDE, DONE, STUCK
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
+from faultsim._core.tables.factory cimport call_factory
+from faultsim._core.tables.machine cimport place_t
+from faultsim._core.thresholds cimport thresholds
+from faultsim._core.verify cimport check_invariants
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -48,6 +59,13 @@ _ANSWERS = ("scheduler", "recovery", "checkpointing", "rescheduling")
 
 _REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>DECIDE: "decide"}
 
+#: Columns that a caller with live= adds to.
+_TOLD = ("checkpoint_interval", "shape_rank", "rows", "jobs")
+_TOLD_BY_NAME = ("queue_key", "queue_columns")
+
+
+cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
+
 
 cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
     """`run_until` after a decision, whose pass ends here."""
@@ -59,36 +77,80 @@ cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
     return run_until(s, budget, until)
 
 
-cdef class Engine(Live):
+cdef int settle_hold(sim_t *s) noexcept nogil:
+    """What a job is held for has changed."""
+    cdef source_t *source
+    cdef bint wanted = False
+    if not s.recovery.keeps_nodes:  # then there is no such source
+        return 0
+    source = &s.source[s.source_at[<int>FROM_HOLDS]]
+    return source.fire(s, &wanted) if source.time == s.now else 0
+
+
+cdef class Engine:
     """A simulation of the columns under the settings (see ``faultsim.simulate``, its only user)."""
 
-    def __init__(self, settings, submit, runtime, estimate, size, world=None):
+    cdef sim_t s
+    cdef bint ready
+    cdef readonly Door door  # one thread at a time looks or acts
+    cdef bint busy           # in the middle of run() or step(), perhaps in a policy written in Python
+    cdef bint failed         # a pass was broken off half way
+    cdef readonly object settings    # faultsim.policies.settings.Settings
+    cdef object parts        # faultsim.simulation.core_engine.Parts
+    cdef dict columns
+    cdef object inputs
+    cdef object world        # faultsim.data.world.World; keeps the arrays of failures, predictions and alarms
+    cdef dict given          # what the factories read by name
+    cdef object error        # that a policy in Python raised, until it goes out
+    cdef object ranges       # the recorded ranges of nodes as an array, once they were asked for
+    cdef bint lent           # they are its own now
+    # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
+    cdef object rows, jobs
+    cdef bint stopped        # by the caller, between two events
+    cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
+    cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
+    cdef tuple foreseen      # the arrays of predictions, once the caller has told some
+
+    def __cinit__(self):
+        memset(&self.s, 0, sizeof(sim_t))
+        self.s.limit = thresholds
+        self.ready = False
+        self.error = None
+        self.door = Door(BusyError, "simulation")
+
+    def __dealloc__(self):
+        if self.lent:
+            self.s.record.range = NULL    # the array that has it frees it
+        sim_free(&self.s)
+
+    def __init__(self, settings, submit, runtime, estimate, size, world, parts):
         cdef sim_t *s = &self.s
         if self.ready:
             raise RuntimeError("an Engine is initialised once")
-        self.settle(settings)
+        self.settings, self.parts = settings, parts
         self.inputs = (submit, runtime, estimate, size)
         self.columns = {}
         self.point_to_columns()
-        self.world = {**(world or {}), "kept": [], "n_jobs": s.n}
-        s.known, s.live = self.world.get("known", s.n), self.world.get("live", False)
+        self.world = replace(world)          # a caller with live= changes its fields
+        self.given = {**parts.inputs, "world": self.world, "kept": [], "n_jobs": s.n}
+        s.known, s.live = s.n if world.known is None else world.known, world.live
         if s.live:
             self.own_inputs()        # a key may be a column of the log
             self.point_to_columns()
-        s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
-        s.latest = settings["latest"]
-        s.record.on, s.track.on = settings["record"], settings["tracked"]
-        s.trace.repairs_known = settings["scheduler"].get("repairs") == "known"
+        s.kill, s.start_delay = settings.overrun == "kill", settings.start_delay
+        s.latest = checks.LATEST
+        s.record.on, s.track.on = settings.record, parts.tracked
+        s.trace.repairs_known = settings.scheduler.get("repairs") == "known"
         s.owner = <void *><PyObject *>self
-        call_factory(settings["factories"]["machine"], &s.machine, settings["machine"], self.world)
+        call_factory(parts.factories["machine"], &s.machine, settings.machine, self.given)
         s.nodes = s.machine.nodes
-        set_inputs(s, self.world)
+        set_inputs(s, self.given)
         self.translate(sim_alloc(s))
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
         for kind in _POLICIES:
-            if kind in settings["factories"]:
-                options = settings["scheduler"]["order"] if kind == "order" else settings[kind]
-                call_factory(settings["factories"][kind], s, options, self.world)
+            if kind in parts.factories:
+                options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
+                call_factory(parts.factories[kind], s, options, self.given)
         if s.track.on:
             self.translate(progress_open(s))
             self.translate(outages_before(s))
@@ -96,10 +158,180 @@ cdef class Engine(Live):
         if s.trace.n > 0:
             add_source(s, FROM_TRACE, EV_FAILURE, INFINITY if s.trace.next == s.trace.n else s.trace.time[s.trace.next],
                        fire_failure)
-        self.rows, self.jobs = self.world.get("rows"), self.world.get("jobs")
+        self.rows, self.jobs = self.world.rows, self.world.jobs
         if s.live:
             self.point_to_told()
         self.ready = True
+
+    # ------------------------------------------------------------------ memory and exceptions
+
+    cdef int point_to_columns(self) except -1:
+        cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
+        cdef const int32_t[::1] size = self.inputs[3]
+        cdef sim_t *s = &self.s
+        if submit.shape[0] < 1 or not (
+                submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
+            raise ValueError("columns must have one length, at least 1")
+        s.n = <int32_t>submit.shape[0]
+        s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
+        s.first_start = <double *>self.column("first_start", FLOAT64)
+        s.start = <double *>self.column("start", FLOAT64)
+        s.finish = <double *>self.column("finish", FLOAT64)
+        s.run = <double *>self.column("runtime", FLOAT64)
+        s.allocated = <int32_t *>self.column("allocated", INT32)
+        s.restarts = <int32_t *>self.column("restarts", INT32)
+        s.lost_work = <double *>self.column("lost_work", FLOAT64)
+        s.checkpoint_time = <double *>self.column("checkpoint_time", FLOAT64)
+        s.restart_time = <double *>self.column("restart_time", FLOAT64)
+        s.failure_wait = <double *>self.column("failure_wait", FLOAT64)
+        s.slowed_time = <double *>self.column("slowed_time", FLOAT64)
+        s.moves = <int32_t *>self.column("moves", INT32)
+        s.backfilled = <uint8_t *>self.column("backfilled", BOOL)
+        return 0
+
+    cdef int own_inputs(self) except -1:
+        """Columns that the caller adds to are no longer those of the simulation that this is a copy of."""
+        self.inputs = tuple([column.copy() for column in self.inputs])
+        self.world = replace(self.world)
+        for name in _TOLD:
+            if (column := getattr(self.world, name)) is not None:
+                setattr(self.world, name, column.copy())
+        self.given = {**self.given, "world": self.world}
+        for name in _TOLD_BY_NAME:
+            if self.given.get(name) is not None:
+                self.given[name] = self.given[name].copy()
+        return 0
+
+    cdef int point_to_told(self) except -1:
+        """The simulation reads these columns where they are now."""
+        cdef const double[::1] values
+        cdef const int32_t[::1] rows
+        cdef const double[:, ::1] columns
+        if self.given.get("queue_columns") is not None:
+            columns = self.given["queue_columns"]
+            self.s.queue.column = &columns[0, 0]
+        if self.given.get("queue_key") is not None:
+            values = self.given["queue_key"]
+            self.s.queue.key = &values[0]
+        if self.world.checkpoint_interval is not None:
+            values = self.world.checkpoint_interval
+            self.s.track.interval = &values[0]
+        if self.world.shape_rank is not None:
+            rows = self.world.shape_rank
+            self.s.rank = &rows[0]
+        rows = self.rows = self.world.rows
+        self.jobs = self.world.jobs
+        self.s.row = &rows[0]
+        return 0
+
+    cdef void *column(self, str name, dtype) except NULL:
+        """Where the engine writes a result column; the array is made when first asked for."""
+        cdef Py_buffer memory
+        values = self.columns.get(name)
+        if values is None:
+            self.columns[name] = values = zeros(self.s.n, dtype)
+        PyObject_GetBuffer(values, &memory, PyBUF_WRITABLE)
+        PyBuffer_Release(&memory)        # `columns` keeps the array, which does not move
+        return memory.buf
+
+    cdef int translate(self, int code) except -1:
+        """The one place where status codes become exceptions."""
+        if code >= 0:
+            return 0
+        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
+            raise DecisionError(self.deadlock())
+        self.failed = True
+        if code == STUCK and (self.s.trace.endless or "object" in self.settings.scheduler):
+            raise DecisionError(self.deadlock())
+        if code == NO_MEMORY:
+            raise MemoryError("the engine ran out of memory")
+        if code == PYTHON_ERROR:
+            error, self.error = self.error, None
+            raise error
+        if code == STUCK:
+            raise EngineError("jobs wait, nothing runs and nothing will happen")
+        if code == BROKEN:
+            self.verify()        # says which
+            raise EngineError("an invariant does not hold")
+        raise EngineError(f"unknown status {code}")
+
+    def translate_outside(self, int code):
+        """What a decision could not do leaves the simulation in the middle of something."""
+        self.translate(code)
+
+    def deadlock(self):
+        """Jobs wait, and nothing will ever start one."""
+        cdef queue_t *q = &self.s.queue
+        cdef int32_t head, node, gone = 0
+        if self.s.trace.endless and not self.s.live:
+            for node in range(self.s.nodes):
+                gone += self.s.trace.down[node] and self.s.trace.up_at[node] == INFINITY
+        if gone:
+            return (f"deadlock: {self.s.known - self.s.n_done} jobs have not ended, none runs, and nothing else will "
+                    f"happen after {self.s.now:g} s; {gone} of {self.s.nodes} nodes do not return")
+        if q.head == q.end or (self.s.live and self.s.running):
+            return f"{self.s.running} jobs run without an end: nothing else will happen"
+        head = q.job[q.head]
+        return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
+                f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
+                f"{usable(&self.s)} are free")
+
+    cdef int refuse_if_unusable(self) except -1:
+        if self.busy or self.s.closed:       # in this thread, which is inside
+            raise BusyError("this simulation is in the middle of a step: a policy that is asked can only look")
+        if self.failed:
+            raise EngineError(
+                "an exception broke off a scheduling pass of this simulation; it cannot go on, start again")
+        return 0
+
+    def verify(self):
+        """Check the invariants (model.md#invariants); EngineError says which is broken."""
+        cdef const char *found = NULL
+        _inside = self.door.enter(True)
+        if check_invariants(&self.s, &found) == NO_MEMORY:
+            raise MemoryError("no memory to check the invariants")
+        if found != NULL:
+            raise EngineError(found.decode())
+
+    def row_key(self, job):
+        """The row of a job in the user's log."""
+        return job if self.rows is None else int(self.rows[job])
+
+    cdef int reads_runtimes(self, str kind) except -1:
+        """Whether the policy of this kind, or the "caller", may read true run times (model.md#oracle)."""
+        scheduler = self.settings.scheduler
+        if kind == "caller":         # by an option of the simulation, or of External
+            return self.world.oracle_runtimes or (
+                "object" not in scheduler and scheduler.get("oracle_runtimes", False))
+        policy = scheduler["order"] if kind == "order" else getattr(self.settings, kind)
+        return policy.get("oracle_runtimes", False)
+
+    def runtimes_of(self, str kind, jobs):
+        """True run times (s) of jobs, by number, for the policy of this kind; inf where they are unknown."""
+        if not self.reads_runtimes(kind):
+            raise self.parts.hidden_runtime()
+        return np.asarray(self.inputs[1])[jobs]
+
+    def column_of(self, name, rows):
+        """A further column of the user's log."""
+        if name == "runtime":
+            raise self.parts.hidden_runtime()
+        try:
+            return self.world.columns[name][rows]
+        except KeyError:
+            raise AttributeError(f"the log has no column {name!r}") from None
+
+    def nodes_of(self, int32_t job):
+        """Where a job is: its box, or its nodes, ascending."""
+        cdef place_t place
+        cdef int32_t[::1] nodes
+        if self.s.machine.boxes:
+            place = self.s.machine.place_of(self.s.machine.state, job)
+            return tuple([place.part[i] for i in range(6)])
+        found = np.empty(self.s.allocated[job], np.int32)
+        nodes = found
+        self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
+        return found
 
     # ------------------------------------------------------------------ running
 
@@ -172,7 +404,7 @@ cdef class Engine(Live):
         number, deciding, stopped = s.n_decisions, s.deciding, self.stopped
         self.refuse_if_unusable()
         if not until >= s.now:
-            raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
+            raise DecisionError(f"advance(until={until:g}): it is {s.now:g} s already")
         self.begin()
         try:
             while code == R_BUDGET:
@@ -186,7 +418,7 @@ cdef class Engine(Live):
             return self.hand_out(self.kind_asked())
         if code == STUCK and (s.scheduler.elsewhere or s.live):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
-            raise self.settings["decision_error"](self.deadlock())
+            raise DecisionError(self.deadlock())
         self.translate(code)
         if until == INFINITY:
             return None
@@ -227,10 +459,10 @@ cdef class Engine(Live):
         memset(&s.scheduler, 0, sizeof(s.scheduler))
         memset(&s.order, 0, sizeof(s.order))
         s.queue.key = s.queue.column = NULL
-        self.settings = {**self.settings, "scheduler": scheduler}
-        self.world = {**self.world, "queue_key": None, "queue_columns": None, **inputs}
-        call_factory(order, s, scheduler["order"], self.world)
-        call_factory(factory, s, scheduler, self.world)
+        self.settings = replace(self.settings, scheduler=scheduler)
+        self.given = {**self.given, "queue_key": None, "queue_columns": None, **inputs}
+        call_factory(order, s, scheduler["order"], self.given)
+        call_factory(factory, s, scheduler, self.given)
         queue_again(s)
         items = releases_all(&s.releases)
         if s.scheduler.adopt != NULL:
@@ -249,7 +481,7 @@ cdef class Engine(Live):
         try:
             given = scheduler.schedule(self.decide("schedule", "scheduler"))
             if given is not None:
-                raise self.settings["nothing_returned"](scheduler, "schedule", given)
+                raise self.parts.nothing_returned(scheduler, "schedule", given)
         finally:
             self.s.n_decisions += 1
 
@@ -272,14 +504,14 @@ cdef class Engine(Live):
                 return policy.wants(decision)
             given = policy.react(decision) if question == ASK_FAILURE else policy.tick(decision)
             if given is not None:
-                raise self.settings["nothing_returned"](policy, "react" if question == ASK_FAILURE else "tick", given)
+                raise self.parts.nothing_returned(policy, "react" if question == ASK_FAILURE else "tick", given)
             return False
         finally:
             self.s.n_decisions += 1
 
     cpdef Inside look(self):
         """For a look that may sort the queue: an order in Python is somebody else's code."""
-        return self.door.enter("object" not in self.settings["scheduler"]["order"])
+        return self.door.enter("object" not in self.settings.scheduler["order"])
 
     cdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
@@ -362,9 +594,9 @@ cdef class Engine(Live):
         _inside = self.door.enter(True)
         self.refuse_if_unusable()
         other = Engine.__new__(Engine)
-        other.settle(self.settings)
+        other.settings, other.parts = self.settings, self.parts
         other.inputs = self.inputs
-        other.world = self.world
+        other.world, other.given = self.world, self.given
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
         other.stopped, other.foreseen = self.stopped, self.foreseen
         other.columns = {name: column.copy() for name, column in self.columns.items()}
@@ -382,6 +614,208 @@ cdef class Engine(Live):
     def lend(self):
         """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
         return PyCapsule_New(&self.s, "faultsim.sim_t", NULL)
+
+    # ------------------------------------------------------------------ what a caller that owns time tells
+
+    cdef object refuse(self, str text):
+        raise DecisionError(text)
+
+    cdef int refuse_unless_live(self) except -1:
+        self.refuse_if_unusable()
+        if not self.s.live:
+            self.refuse("only a simulation that was made with live= takes this")
+        return 0
+
+    cdef int32_t job_at(self, object row) except -1:
+        self.refuse_unless_live()
+        try:
+            row = operator.index(row)
+        except TypeError:
+            self.refuse(f"a job is named by its row, a whole number, not by {row!r:.60}")
+        if not 0 <= row < self.s.known:
+            self.refuse(f"there is no job {row}: the log has rows 0 to {self.s.known - 1}")
+        return self.jobs[row]
+
+    cdef int32_t node_at(self, object node) except -1:
+        self.refuse_unless_live()
+        try:
+            node = operator.index(node)
+        except TypeError:
+            self.refuse(f"a node is named by a whole number, not by {node!r:.60}")
+        if not 0 <= node < self.s.nodes:
+            self.refuse(f"there is no node {node}: nodes are 0 to {self.s.nodes - 1}")
+        return node
+
+    # ------------------------------------------------------------------ jobs
+
+    def submit(self, submit, runtime, estimate, size, interval, rank, key, columns, further):
+        """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs.
+
+        `further` are the numbers of the further columns that a key names.
+        """
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        self.refuse_unless_live()
+        if s.known + len(submit) > s.n:
+            self.refuse(f"live={s.n} is room for so many jobs: {s.known} are there, and {len(submit)} more do not fit")
+        if submit[0] < s.now:
+            self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
+        if further is not None:
+            self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
+        self.add(submit, runtime, estimate, size, interval, rank, key)
+        self.world.columns = columns
+
+    cdef int add(self, submit, runtime, estimate, size, interval, rank, key) except -1:
+        cdef sim_t *s = &self.s
+        cdef int32_t first = s.known, count = <int32_t>len(submit)
+        told = [*zip(self.inputs, (submit, runtime, estimate, size))]
+        told += [(column, values) for column, values in (
+            (self.world.checkpoint_interval, interval), (self.world.shape_rank, rank),
+            (self.given.get("queue_key"), key)) if values is not None]
+        for column, values in told:
+            column[first:first + count] = values
+        s.known += count
+        order = np.argsort(self.inputs[0][s.next_arrival:s.known], kind="stable")
+        self.rows[first:s.known] = np.arange(first, s.known)
+        if (order[:-1] > order[1:]).any():
+            first = s.next_arrival
+            for column in (*(column for column, _ in told), self.rows):
+                column[first:s.known] = column[first:s.known][order]
+        self.jobs[self.rows[first:s.known]] = np.arange(first, s.known)
+        return self.number(first)
+
+    cdef int number(self, int32_t first) except -1:
+        """The jobs from `first` on have their numbers, and have not arrived."""
+        cdef sim_t *s = &self.s
+        cdef int32_t job
+        for job in range(first, s.known):
+            s.need[job] = s.machine.next_size(s.machine.state, s.size[job])
+            s.run[job] = executed(s, job)
+        progress_know(s, first, s.known - first)
+        source_next(s, FROM_ARRIVALS, s.submit[s.next_arrival])
+        return 0
+
+    def end_job(self, row):
+        """A running job ends now."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t job = self.job_at(row)
+        if s.state[job] != JOB_RUNNING or s.start[job] > s.now:
+            self.refuse(f"job {row} cannot end: it is not running at {s.now:g} s")
+        if s.finish[job] <= s.now:
+            self.refuse(f"job {row} ends now, as was told")
+        catch_up(s)
+        self.translate(progress_end(s, job))
+
+    def extend_job(self, row, double seconds):
+        """A job that has not ended runs longer, or shorter."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t job = self.job_at(row)
+        cdef int code
+        cdef double run, runtime = s.runtime[job]
+        if s.state[job] == JOB_DONE:
+            self.refuse(f"job {row} has ended")
+        if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now and s.run[job] != executed(s, job):
+            self.refuse(f"job {row} ends now, as was told")
+        if runtime == INFINITY:
+            self.refuse(f"job {row} cannot be extended: its run time is unknown, so it runs until finish, or with "
+                        f"overrun='kill' to its estimate, which stays")
+        if not runtime + seconds >= 0.0:
+            self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
+        if s.latest < runtime + seconds < INFINITY:
+            self.refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {s.latest:.0f} s")
+        self.inputs[1][job] = runtime + seconds
+        run = executed(s, job)
+        if s.state[job] != JOB_RUNNING:
+            s.run[job] = run
+        elif run != s.run[job]:
+            code = progress_extend(s, job, run)
+            self.translate(code)
+            if code == TOO_LATE:
+                self.inputs[1][job] = runtime
+                self.refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {s.now:g} s")
+        catch_up(s)
+
+    # ------------------------------------------------------------------ predictions
+
+    def foresee(self, begin, end, node, double p):
+        """Predictions that come to those which have not passed, in columns by begin."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef const double[::1] begins, ends
+        cdef const int32_t[::1] nodes
+        self.refuse_unless_live()
+        i = [i for i in range(s.predictions.next, s.predictions.n) if s.predictions.end[i] > s.now]
+        if i and p != s.predictions.p:
+            self.refuse(f"predictions have one probability: those so far have p={s.predictions.p:g}, got {p:g}")
+        begin = np.append([s.predictions.begin[k] for k in i], begin)
+        end = np.append([s.predictions.end[k] for k in i], end)
+        node = np.append(np.array([s.predictions.node[k] for k in i], np.int32), node)
+        order = np.lexsort((node, end, begin))
+        self.foreseen = begins, ends, nodes = begin[order], end[order], node[order]      # keeps them
+        s.predictions.n, s.predictions.next, s.predictions.p = len(order), 0, p
+        if len(order):
+            s.predictions.begin, s.predictions.end, s.predictions.node = &begins[0], &ends[0], &nodes[0]
+        s.predictions.nested = (self.foreseen[1][1:] < self.foreseen[1][:-1]).any()
+
+    # ------------------------------------------------------------------ nodes
+
+    def fail_node(self, which, double downtime):
+        """A node fails now; `downtime` inf: nobody knows when it will be up."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t node = self.node_at(which), job = job_on(s, node)
+        cdef bint wanted = False
+        if s.trace.down[node] and s.trace.up_at[node] == INFINITY:
+            self.refuse(f"node {node} is down already, for an unknown time: call up({node}) first")
+        if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
+            self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
+        catch_up(s)
+        self.translate(fail_node(s, node, s.now + downtime, &wanted))
+        self.translate(settle_hold(s))
+        if wanted:
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def repair_node(self, which):
+        """A node that is down is up again."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t node = self.node_at(which)
+        if not s.trace.down[node]:
+            self.refuse(f"node {node} is not down")
+        catch_up(s)
+        self.translate(repair_now(s, node))
+        self.translate(settle_hold(s))
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    # ------------------------------------------------------------------ policies written in Python
+
+    def keep_error(self, error):
+        """A user's policy raised; the exception goes out at the border."""
+        self.error = error
+
+    cdef object seen(self, int32_t job, int32_t size):
+        """What a `Placement` sees of the job that it places."""
+        submit, runtime, estimate, _ = self.inputs
+        seen = self.parts.seen_job(
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=size)
+        if self.reads_runtimes("placement"):
+            seen.runtime = float(runtime[job])
+        return seen
+
+    def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):
+        """The index that a `Placement` chooses."""
+        boxes = np.frombuffer(candidates, np.int32).reshape(-1, 6)
+        bits = np.unpackbits(np.frombuffer(occ, np.uint8), bitorder="little")
+        x, y, z = (self.settings.machine[axis] for axis in "xyz")
+        busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
+        return rule.choose(self.seen(job, int(self.inputs[3][job])), boxes, SimpleNamespace(now=now, busy=busy))
+
+    def nodes_by_python(self, rule, int32_t job, double now, list unused, int32_t count):
+        """The nodes that a `Placement` chooses on a cluster."""
+        state = SimpleNamespace(now=now, nodes=self.s.nodes)
+        return rule.choose_nodes(self.seen(job, count), np.array(unused, np.int32), state)
 
     # ------------------------------------------------------------------ results
 
@@ -416,7 +850,7 @@ cdef class Engine(Live):
         out["checkpoints"] = s.requests.n_checkpoints
         out["events"] = s.n_events
         out["passes"] = s.n_passes
-        out["ledger"] = dict(zip(self.settings["accounts"], [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
+        out["ledger"] = dict(zip(self.parts.accounts, [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
         out["makespan_begin"] = s.submit[0]
         out["makespan_end"] = s.clock
         if s.record.on:

@@ -1,16 +1,14 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faultsim._core.team import Team
+from faultsim.arrays import LongIntegers, Values
 
 class PickJobs(Team):
     def __init__(
         self,
         template: Any,
-        columns: tuple[NDArray[Any], ...],
-        out: dict[str, NDArray[Any]],
+        columns: tuple[Values, ...],
+        out: dict[str, Values],
         *,
         slots: int,
         preset: int,
@@ -19,8 +17,8 @@ class PickJobs(Team):
         telescoping: bool,
         threads: int = 1,
     ) -> None: ...
-    def reset(self, which: NDArray[np.int64]) -> bool: ...
-    def step(self, actions: NDArray[np.int64]) -> tuple[bool, bool] | None: ...
+    def reset(self, which: LongIntegers) -> bool: ...
+    def step(self, actions: LongIntegers) -> tuple[bool, bool] | None: ...
     def used_up(self) -> list[int]: ...
     def drawn(self, i: int) -> None: ...
     def translate(self, code: int) -> None: ...

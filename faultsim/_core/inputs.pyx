@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 
-cdef object column(dict columns, dict table, str name, dtype, Py_ssize_t length):
-    values = np.ascontiguousarray(table[name], dtype=dtype)
+cdef object column(dict columns, object given, str name, dtype, Py_ssize_t length):
+    values = np.ascontiguousarray(given, dtype=dtype)
     if values.ndim != 1 or values.shape[0] != length:
         raise ValueError(f"{name}: expected {length} values in one column, got shape {values.shape}")
     columns["kept"].append(values)
@@ -25,14 +25,15 @@ cdef int check_ascending(str name, object values) except -1:
     return 0
 
 
-cdef int set_failures(sim_t *s, dict columns, dict table) except -1:
+cdef int set_failures(sim_t *s, dict columns, object table) except -1:
     cdef const double[::1] time, downtime
     cdef const int32_t[::1] node
-    cdef Py_ssize_t n = len(table["time"])
+    cdef Py_ssize_t n = len(table.time)
     if n == 0:
         return 0
-    time, downtime = column(columns, table, "time", np.float64, n), column(columns, table, "downtime", np.float64, n)
-    node = column(columns, table, "node", np.int32, n)
+    time = column(columns, table.time, "time", np.float64, n)
+    downtime = column(columns, table.downtime, "downtime", np.float64, n)
+    node = column(columns, table.node, "node", np.int32, n)
     check_ascending("the times of failures", np.asarray(time))
     check_nodes(s, np.asarray(node), 0)
     if not (np.asarray(downtime) >= 0).all():
@@ -42,46 +43,48 @@ cdef int set_failures(sim_t *s, dict columns, dict table) except -1:
     return 0
 
 
-cdef int set_predictions(sim_t *s, dict columns, dict table) except -1:
+cdef int set_predictions(sim_t *s, dict columns, object table) except -1:
     cdef const double[::1] begin, end
     cdef const int32_t[::1] node
-    cdef Py_ssize_t n = len(table["begin"])
+    cdef Py_ssize_t n = len(table.begin)
     if n == 0:
         return 0
-    begin, end = column(columns, table, "begin", np.float64, n), column(columns, table, "end", np.float64, n)
-    node = column(columns, table, "node", np.int32, n)
+    begin, end = column(columns, table.begin, "begin", np.float64, n), column(columns, table.end, "end", np.float64, n)
+    node = column(columns, table.node, "node", np.int32, n)
     check_ascending("the begins of predictions", np.asarray(begin))
     check_ascending("the ends of predictions", np.asarray(end))
     check_nodes(s, np.asarray(node), 0)
-    s.predictions.n, s.predictions.p = n, table["p"]
+    s.predictions.n, s.predictions.p = n, table.p
     s.predictions.begin, s.predictions.end, s.predictions.node = &begin[0], &end[0], &node[0]
     return 0
 
 
-cdef int set_requests(sim_t *s, dict columns, dict table) except -1:
+cdef int set_requests(sim_t *s, dict columns, object table) except -1:
     cdef const double[::1] time
     cdef const int32_t[::1] node
-    cdef Py_ssize_t n = len(table["time"])
+    cdef Py_ssize_t n = len(table.time)
     if n == 0:
         return 0
-    time, node = column(columns, table, "time", np.float64, n), column(columns, table, "node", np.int32, n)
+    time, node = column(columns, table.time, "time", np.float64, n), column(columns, table.node, "node", np.int32, n)
     check_ascending("the times of requests", np.asarray(time))
     check_nodes(s, np.asarray(node), -1)
     s.requests.n, s.requests.time, s.requests.node = n, &time[0], &node[0]
     return 0
 
 
-cdef int set_clocks(sim_t *s, dict columns, dict table) except -1:
+cdef int set_clocks(sim_t *s, dict columns, object table) except -1:
     cdef const int32_t[::1] of
     cdef const int64_t[::1] first
     cdef const double[::1] time, speed, shown
     cdef double[::1] sums
-    cdef Py_ssize_t n = len(table["time"]), clocks = len(table["first"]) - 1, k
+    cdef Py_ssize_t n = len(table.time), clocks = len(table.first) - 1, k
     cdef int64_t i
     if n == 0:
         return 0
-    of, first = column(columns, table, "of", np.int32, s.n), column(columns, table, "first", np.int64, clocks + 1)
-    time, speed = column(columns, table, "time", np.float64, n), column(columns, table, "speed", np.float64, n)
+    of = column(columns, table.of, "of", np.int32, s.n)
+    first = column(columns, table.first, "first", np.int64, clocks + 1)
+    time = column(columns, table.time, "time", np.float64, n)
+    speed = column(columns, table.speed, "speed", np.float64, n)
     if not (np.asarray(speed) > 0).all() or not np.isfinite(speed).all() or not np.isfinite(time).all():
         raise ValueError("speeds must be positive, and their times finite")
     if first[0] != 0 or first[clocks] != n or (np.diff(first) < 1).any():
@@ -95,7 +98,7 @@ cdef int set_clocks(sim_t *s, dict columns, dict table) except -1:
             if not time[i] > time[i - 1]:
                 raise ValueError("the times of speeds must ascend")
             sums[i] = sums[i - 1] + speed[i - 1] * (time[i] - time[i - 1])
-    shown = column(columns, {"shown": np.asarray(sums)}, "shown", np.float64, n)
+    shown = column(columns, np.asarray(sums), "shown", np.float64, n)
     s.track.clocks.of, s.track.clocks.first = &of[0], &first[0]
     s.track.clocks.time, s.track.clocks.speed, s.track.clocks.shown = &time[0], &speed[0], &shown[0]
     return 0
@@ -103,18 +106,19 @@ cdef int set_clocks(sim_t *s, dict columns, dict table) except -1:
 
 cdef int set_inputs(sim_t *s, dict columns) except -1:
     cdef const int32_t[::1] row
-    if columns.get("rows") is not None:
-        row = column(columns, columns, "rows", np.int32, s.n)
+    world = columns["world"]
+    if world.rows is not None:
+        row = column(columns, world.rows, "rows", np.int32, s.n)
         s.row = &row[0]
-    if columns.get("shape_rank") is not None:
-        row = column(columns, columns, "shape_rank", np.int32, s.n)
+    if world.shape_rank is not None:
+        row = column(columns, world.shape_rank, "shape_rank", np.int32, s.n)
         s.rank = &row[0]
-    if columns.get("failures"):
-        set_failures(s, columns, columns["failures"])
-    if columns.get("predictions"):
-        set_predictions(s, columns, columns["predictions"])
-    if columns.get("alarms"):
-        set_requests(s, columns, columns["alarms"])
-    if columns.get("clocks"):
-        set_clocks(s, columns, columns["clocks"])
+    if world.failures is not None:
+        set_failures(s, columns, world.failures)
+    if world.predictions is not None:
+        set_predictions(s, columns, world.predictions)
+    if world.alarms is not None:
+        set_requests(s, columns, world.alarms)
+    if world.clocks is not None:
+        set_clocks(s, columns, world.clocks)
     return 0

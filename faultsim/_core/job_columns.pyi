@@ -1,31 +1,30 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from faultsim.arrays import Flags, Floats, Integers, Values
 
 class Moment: ...
 
 class Jobs:
-    index: NDArray[np.int32]
-    submit: NDArray[np.float64]
-    estimate: NDArray[np.float64]
-    restarts: NDArray[np.int32]
+    index: Integers
+    submit: Floats
+    estimate: Floats
+    restarts: Integers
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
     def tolist(self) -> list[int]: ...
-    def __getattr__(self, name: str) -> NDArray[Any]: ...
+    def __getattr__(self, name: str) -> Values: ...
 
 class Waiting(Jobs):
-    wait: NDArray[np.float64]
-    size: NDArray[np.int32]
-    saved: NDArray[np.float64]
-    fits: NDArray[np.bool_]
+    wait: Floats
+    size: Integers
+    saved: Floats
+    fits: Flags
 
 class Running(Jobs):
-    size: NDArray[np.int32]
-    start: NDArray[np.float64]
-    expected_end: NDArray[np.float64]
-    progress: NDArray[np.float64]
-    saved: NDArray[np.float64]
+    size: Integers
+    start: Floats
+    expected_end: Floats
+    progress: Floats
+    saved: Floats
     where: list[Any]

@@ -5,6 +5,8 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
+from faultsim.errors import DecisionError
+
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.door cimport Inside
 from faultsim._core.faults.progress cimport at_t, progress_locate
@@ -41,7 +43,7 @@ cdef class Moment:
         return 0
 
     cdef object refuse(self, str text):
-        raise self.engine.settings["decision_error"](text)
+        raise DecisionError(text)
 
     cdef int refuse_unless_named(self) except -1:
         if not self.s.machine.named:

@@ -1,11 +1,9 @@
 from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from faultsim.arrays import Floats, Values
 
 COLUMNS: tuple[str, ...]
 
 def job_terms(
-    columns: Mapping[str, NDArray[Any]], begin: int, end: int, failures: bool, checkpoints: bool
-) -> tuple[NDArray[np.float64], int, int, int, int]: ...
+    columns: Mapping[str, Values], begin: int, end: int, failures: bool, checkpoints: bool
+) -> tuple[Floats, int, int, int, int]: ...

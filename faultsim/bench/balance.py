@@ -35,7 +35,7 @@ def _in_turn(tasks: Sequence[Callable[[], object]], repeat: int) -> list[float]:
     return best
 
 
-def measure_decisions(*, p: float = 0.5, quick: bool = False) -> list[dict[str, Any]]:
+def measure_decisions(*, p: float = 0.5, quick: bool = False) -> list[dict[str, object]]:
     """Place one job on occupancies left by jobs, half of the nodes busy, with some nodes predicted to fail.
 
     Returns
@@ -65,7 +65,7 @@ def measure_decisions(*, p: float = 0.5, quick: bool = False) -> list[dict[str, 
             for size in (nodes // 32, nodes // 8):
                 asks = [partial(chooser.repeat, rule, busy, size, times, marked, p) for rule in _RULES]
                 best = _in_turn(asks, 1 if quick else 7)
-                row: dict[str, Any] = {"machine": "x".join(map(str, shape)), "size": size, "failing": failing}
+                row: dict[str, object] = {"machine": "x".join(map(str, shape)), "size": size, "failing": failing}
                 for rule, seconds in zip(_RULES, best, strict=True):
                     row[f"{rule}_us"] = 1e6 * seconds / len(busy) / times
                 rows.append(row)

@@ -47,7 +47,7 @@ def measure(
     repeat: int = 3,
     reference_jobs: int = 300,
     progress: Callable[[int, int, float], object] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Run every case; CPU seconds are the least of `repeat` and include all of `simulate`.
 
     Parameters
@@ -79,7 +79,7 @@ def measure(
         result = run.simulate()  # also warms up
         seconds = least(run.simulate, repeat=repeat)
         events = result.counters["events"]
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "machine": str(run.machine),
             "scheduler": name,
             "jobs": len(result),

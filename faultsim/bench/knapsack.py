@@ -32,7 +32,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
             repeat=3,
             budget=0.0 if quick else 0.2,
         )
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "items": n,
             "capacity": capacity,
             "microseconds": 1e6 * fast,

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim._core.torus.chooser import Chooser
 from faultsim._core.torus.finders import Finder
 from faultsim._core.torus.occupancy import Torus
+from faultsim.arrays import Flags
 from faultsim.bench.clock import least
 from faultsim.kernels.partition import ALGORITHMS, find_partitions
 
@@ -30,7 +30,7 @@ OCCUPANCIES = ("empty", "1 %", "10 %", "50 %", "jobs")
 _LIMIT = {"largest": {"naive": 512, "divisor": 1024}, "all": {"naive": 512}}
 
 
-def _with_jobs(shape: tuple[int, int, int], rng: np.random.Generator, share: float) -> NDArray[np.bool_]:
+def _with_jobs(shape: tuple[int, int, int], rng: np.random.Generator, share: float) -> Flags:
     """Boxes at random free places, of sizes that are powers of two, until a share of the nodes is busy."""
     busy = np.zeros(shape, np.bool_)
     top = int(np.log2(busy.size)) - 2
@@ -45,7 +45,7 @@ def _with_jobs(shape: tuple[int, int, int], rng: np.random.Generator, share: flo
     return busy
 
 
-def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1, share: float = 0.7) -> NDArray[np.bool_]:
+def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1, share: float = 0.7) -> Flags:
     """`n` occupancies of one of the kinds of `OCCUPANCIES`: random nodes, or boxes that hold `share` ("jobs").
 
     Returns
@@ -71,7 +71,7 @@ def _seconds(ask: Callable[[int], object], quick: bool) -> float:
     return least(partial(ask, times), repeat=1 if once > 0.2 else 3) / times
 
 
-def measure(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure(*, quick: bool = False) -> list[dict[str, object]]:
     """Ask every finder both questions.
 
     Returns
@@ -114,7 +114,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     return rows
 
 
-def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure_placement(*, quick: bool = False) -> list[dict[str, object]]:
     """Place one job on occupancies left by jobs.
 
     Returns
@@ -136,7 +136,7 @@ def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
         busy = occupancies(shape, "jobs", 2 if quick else max(8, n)).view(np.uint8)
         chooser = Chooser(Torus(*shape))
         for size in (nodes // 128, nodes // 32, nodes // 8):
-            row: dict[str, Any] = {"machine": "x".join(map(str, shape)), "size": size}
+            row: dict[str, object] = {"machine": "x".join(map(str, shape)), "size": size}
             row["fits"] = chooser.repeat("first_fit", busy, size) / len(busy)
             for rule in ("first_fit", "max_free_partition"):
                 ask = partial(chooser.repeat, rule, busy, size)

@@ -9,7 +9,6 @@ faultsim bench knapsack       items x capacity/s of the knapsack
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import faultsim as fs
 from faultsim.cli.inputs import builtin
@@ -27,7 +26,7 @@ def _common(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print only one JSON document")
 
 
-def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> int:
+def _print(args: argparse.Namespace, what: str, rows: list[dict[str, object]]) -> int:
     if args.json:
         print_json({"faultsim": __version__, "bench": what, "rows": rows})
     else:

@@ -34,7 +34,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 class Asked(Parser):
     """A parser that answers the shell, with what its command or action could go on with, instead of parsing."""
 
-    def parse_args(self, args: Any = None, namespace: object = None) -> Any:
+    def parse_args(self, args: object = None, namespace: object = None) -> Any:
         complete(self)
 
     def chosen(self, argv: Sequence[str], actions: Mapping[str, Any]) -> None:

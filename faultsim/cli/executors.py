@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import signal
 from collections.abc import Iterator
-from typing import Any
 
 from faultsim.errors import OptionError
 
@@ -26,7 +25,7 @@ def check_executor_arguments(args: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def executor_of(args: argparse.Namespace) -> Iterator[Any]:
+def executor_of(args: argparse.Namespace) -> Iterator[object]:
     """What `Sweep.run` takes as ``executor``, closed afterwards."""
     if args.dask is None:
         yield "processes" if args.processes else None

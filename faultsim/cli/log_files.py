@@ -1,7 +1,5 @@
 """The job log in a file of any format that faultsim reads, named as one word: ``jobs.csv:csv,submit=submitted``."""
 
-from typing import Any
-
 from faultsim.checks import did_you_mean
 from faultsim.cli.file_words import moment, parted
 from faultsim.data.workload import Workload
@@ -30,7 +28,7 @@ def read_log(text: str, columns: str | None = None) -> tuple[Workload, str]:
     """
     path, kind, words = parted(text, FORMATS)
     reader = FORMATS[kind or ("swf" if path == "-" else "")] if kind or path == "-" else detect(path, Workload)
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
         name = name.strip().replace("-", "_")
@@ -49,7 +47,7 @@ def read_log(text: str, columns: str | None = None) -> tuple[Workload, str]:
     return reader.read(path, **options), path
 
 
-def _value(name: str, value: str) -> Any:
+def _value(name: str, value: str) -> object:
     if name == "columns":
         return [column.strip() for column in value.split("+") if column.strip()]
     if name == "strict":

@@ -138,7 +138,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {extra[0]!r}" + (f"; {near}" if near else ""))
         return parsed
 
-    def chosen(self, argv: Sequence[str], actions: Mapping[str, Any]) -> None:
+    def chosen(self, argv: Sequence[str], actions: Mapping[str, object]) -> None:
         """Called before the action that `argv` begins with is looked up."""
 
     def _print_message(self, message: str, file: Any = None) -> None:

@@ -25,7 +25,7 @@ from faultsim.cli.traces import TraceSource
 from faultsim.data.column_files import write_csv
 from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
-from faultsim.machines import Pod, parse_machine
+from faultsim.machines import parse_machine
 from faultsim.planning import PodPlan
 from faultsim.version import MODEL_REVISION, __version__
 
@@ -92,7 +92,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     pod = parse_machine(args.machine)
     trace = _trace(args, pod.nodes)
     found = fs.plan(
-        pod if isinstance(pod, Pod) else args.machine,
+        args.machine,
         ",".join(args.shapes) or None,
         **_rates(args),
         failures=trace and trace.trace,

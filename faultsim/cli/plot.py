@@ -184,7 +184,7 @@ def _sweep(args: argparse.Namespace) -> tuple[Any, int | None]:
     return _drawn(table, args), table.model_revision
 
 
-def _drawn(table: "SweepTable", args: argparse.Namespace) -> Any:
+def _drawn(table: "SweepTable", args: argparse.Namespace) -> object:
     from faultsim import plot
 
     metric = args.metric or ("mean_wait" if "mean_wait" in table.metrics else "mean_makespan")

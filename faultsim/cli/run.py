@@ -24,6 +24,7 @@ examples:
 
 import shlex
 from collections.abc import Sequence
+from typing import get_args
 
 import faultsim as fs
 from faultsim.cli import specs
@@ -37,7 +38,13 @@ from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Machine, parse_machine
+from faultsim.policies.registry import KINDS
+from faultsim.simulation.options import OPTIONS, Oversized
 from faultsim.version import __version__
+
+#: Options of a run that the command has under the same name: as they are, and policies as text.
+_PLAIN = ("overrun", "oversized", "start_delay", "seed")
+_POLICIES = tuple(kind for kind in KINDS if kind in OPTIONS and kind not in ("scheduler", "placement"))
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -46,23 +53,26 @@ def _add_arguments(parser: Parser) -> None:
     job = parser.add_argument_group("jobs")
     job.add_argument(
         "--estimates",
-        default="requested",
+        default=OPTIONS["estimates"],
         metavar="WHAT",
         help="requested (default), actual, or a factor of the run time",
     )
     job.add_argument(
-        "--overrun", default="extend", metavar="WHAT", help="a job past its estimate: extend (default) or kill"
+        "--overrun",
+        default=OPTIONS["overrun"],
+        metavar="WHAT",
+        help="a job past its estimate: extend (default) or kill",
     )
     job.add_argument(
         "--oversized",
-        choices=("error", "drop"),
-        default="error",
+        choices=get_args(Oversized),
+        default=OPTIONS["oversized"],
         help="jobs larger than the machine: error (default) or drop",
     )
     job.add_argument(
         "--start-delay",
         type=duration,
-        default=0.0,
+        default=OPTIONS["start_delay"],
         metavar="S",
         help="seconds between the decision and the start of a job (default 0)",
     )
@@ -152,19 +162,12 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             args.scheduler, order=args.order, reservation=args.reservation, max_growth=args.max_growth
         ),
         placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
-        migration=specs.policy("migration", args.migration),
         failures=failures and failures.trace,
-        recovery=specs.policy("recovery", args.recovery),
-        predictor=specs.policy("predictor", args.predictor),
-        checkpointing=specs.policy("checkpointing", args.checkpointing),
-        rescheduling=specs.policy("rescheduling", args.rescheduling),
         estimates=specs.estimates(args.estimates),
-        overrun=args.overrun,
-        oversized=args.oversized,
-        start_delay=args.start_delay,
-        seed=args.seed,
         record=bool(args.gantt or args.report or args.record),
         progress=not args.quiet,
+        **{kind: specs.policy(kind, getattr(args, kind)) for kind in _POLICIES},
+        **{name: getattr(args, name) for name in _PLAIN},
     )
     if args.save:
         result.save(args.save)

@@ -74,14 +74,14 @@ class Server:
         if decides and len(self._rows) != len(self._ids):
             raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")
 
-    def answer(self, message: bytes) -> dict[str, Any]:
+    def answer(self, message: bytes) -> dict[str, object]:
         """The reply to a request."""
         try:
             name, given = _parsed(message)
         except OptionError as error:
             return {"error": one_line(error)}
         try:
-            reply: dict[str, Any] = getattr(self, f"_{name.lower()}")(**given)
+            reply: dict[str, object] = getattr(self, f"_{name.lower()}")(**given)
         except FaultsimError as error:
             return {"error": f"{name}: {one_line(error)}"}
         return reply
@@ -99,7 +99,7 @@ class Server:
         self.over = True
         return {"ok": True}
 
-    def _advance(self, t: float | None = None) -> dict[str, Any]:
+    def _advance(self, t: float | None = None) -> dict[str, object]:
         found = self.sim.advance(until=t)
         if found is None:
             return {"kind": "end", "now": self.sim.now}
@@ -121,7 +121,7 @@ class Server:
         self._decision().start(self._row(id), **where)
         return {"ok": True}
 
-    def _requeue(self, id: int | str) -> dict[str, Any]:
+    def _requeue(self, id: int | str) -> dict[str, object]:
         self._decision().requeue(self._row(id))
         return {"ok": True}
 
@@ -143,7 +143,7 @@ class Server:
         return self._rows[name]
 
 
-def _parsed(message: bytes) -> tuple[str, dict[str, Any]]:
+def _parsed(message: bytes) -> tuple[str, dict[str, object]]:
     """The name of a request and what it says, checked."""
     try:
         said = json.loads(message, parse_constant=_no_number)
@@ -165,8 +165,8 @@ def _parsed(message: bytes) -> tuple[str, dict[str, Any]]:
     return name, said
 
 
-def _checked(name: str, key: str, value: Any) -> Any:
-    def whole(number: Any) -> bool:
+def _checked(name: str, key: str, value: Any) -> object:
+    def whole(number: object) -> bool:
         return type(number) is int and abs(number) < 2**63
 
     if key == "t":

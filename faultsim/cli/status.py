@@ -38,7 +38,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         size = store.size
         errors = {row["id"]: _errors(store, row["id"]) for row in rows if row["failed"]}
     if args.json:
-        said: dict[str, Any] = {"store": args.store, "bytes": size, "model_revision": revision}
+        said: dict[str, object] = {"store": args.store, "bytes": size, "model_revision": revision}
         said["warnings"] = list(caveat(revision))
         said["sweeps"] = [_document(row, errors) for row in rows]
         show_table(args.store, args.sweep, args, said)
@@ -68,12 +68,12 @@ def _errors(store: "Store", sweep: str) -> list[tuple[str, int]]:
     return list(store.read(query, [sweep]))
 
 
-def _document(row: dict[str, Any], errors: dict[str, list[tuple[str, int]]]) -> dict[str, Any]:
+def _document(row: dict[str, Any], errors: dict[str, list[tuple[str, int]]]) -> dict[str, object]:
     found = errors.get(row["id"], [])
     return {**row, "errors": [{"error": error, "runs": count} for error, count in found]}
 
 
-def _line(row: dict[str, Any]) -> list[Any]:
+def _line(row: dict[str, Any]) -> list[object]:
     return [
         row["name"] or "-",
         row["id"][:8],

@@ -101,7 +101,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             command=shlex.join(["faultsim", "sweep", *argv]),
         )
     what = repr(sweep)[1:-1].partition(" ")[2]
-    said: dict[str, Any] = {
+    said: dict[str, object] = {
         "sweep": what,
         "store": store,
         "rows": filled.total,
@@ -124,7 +124,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 
 def _as_it_is(row: dict[str, Any], older: Sequence[str], store: str, args: argparse.Namespace) -> int:
     """Show what a store of an older model revision has of a sweep; no run is made for it."""
-    said: dict[str, Any] = {"sweep": row["name"] or row["id"][:8], "store": store, "rows": row["tasks"], "made": 0}
+    said: dict[str, object] = {"sweep": row["name"] or row["id"][:8], "store": store, "rows": row["tasks"], "made": 0}
     if not args.silent:
         print(f"sweep   {said['sweep']}")
         print(f"store   {store}")

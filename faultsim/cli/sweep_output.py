@@ -73,7 +73,7 @@ def wants_table(args: argparse.Namespace) -> bool:
     return bool(args.metric or args.csv or args.parquet or args.report)
 
 
-def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:
+def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, object]) -> None:
     """Act on the arguments of `add_table_arguments`; `said` is the rest of the JSON document."""
     wanted = wants_table(args)
     if not wanted and not args.json:

@@ -1,7 +1,7 @@
 """The failure trace that a command works on: a file of any format that faultsim reads, or a synthetic one."""
 
 import argparse
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import faultsim as fs
 from faultsim.cli.file_words import moment
@@ -23,7 +23,7 @@ _READING = (
     "columns", "unit", "zone", "separator",
 )  # fmt: skip
 # Option of a synthetic trace (as argparse names it) -> default, kinds that take it.
-_OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
+_OPTIONS: dict[str, tuple[object, tuple[str, ...]]] = {
     "shape": (0.85, ("weibull",)),
     "scale": (18_000.0, ("weibull",)),
     "window": (2, ("weibull",)),

@@ -5,17 +5,15 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.tabular import Tabular
 from faultsim.data.text_files import guarded, write_text
 from faultsim.data.whole_files import whole_file
 
 
-def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]]) -> None:
+def write_csv(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> None:
     """A line of names, then a line per row, in numbers that read back as the same bits.
 
     ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.  Text that a spreadsheet would take for a
@@ -31,7 +29,7 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]])
     write_text(path, csv_text(list(columns), [values.tolist() for values in columns.values()]))
 
 
-def csv_text(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
+def csv_text(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
     """A line of names, then a line per row, without formulas.
 
     Examples

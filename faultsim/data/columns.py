@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Flags, Values
 from faultsim.errors import InputError
 
 MAX_NODES = 2**31 - 1  # node numbers and sizes are int32
@@ -253,7 +253,7 @@ def by_name(table: tuple[Column, ...]) -> dict[str, Column]:
     return {column.name: column for column in table}
 
 
-def read_only(values: NDArray[Any]) -> NDArray[Any]:
+def read_only(values: Values) -> Values:
     """Mark an array that has no other owner as read-only, and return it.
 
     Examples
@@ -265,7 +265,7 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def content_hash(columns: Mapping[str, NDArray[Any]], first: bytes = b"") -> str:
+def content_hash(columns: Mapping[str, Values], first: bytes = b"") -> str:
     """Hash of named columns, after what comes `first`: the same on every machine for equal values.
 
     Examples
@@ -286,7 +286,7 @@ def content_hash(columns: Mapping[str, NDArray[Any]], first: bytes = b"") -> str
     return state.hexdigest()
 
 
-def _plain(values: object, column: Column) -> NDArray[Any]:
+def _plain(values: object, column: Column) -> Values:
     """One dimension of plain numbers as NumPy reads them; anything else is an `InputError`."""
     try:
         array = np.asarray(values)
@@ -309,7 +309,7 @@ def _plain(values: object, column: Column) -> NDArray[Any]:
     return array
 
 
-def in_seconds(values: object, array: NDArray[Any]) -> NDArray[Any]:
+def in_seconds(values: object, array: Values) -> Values:
     """An array with its durations, text such as "2h" too, as seconds; unchanged where something in it is none.
 
     Parameters
@@ -341,7 +341,7 @@ def in_seconds(values: object, array: NDArray[Any]) -> NDArray[Any]:
     return np.array(mixed, dtype="f8").reshape(array.shape) if plain else array
 
 
-def as_column(values: object, column: Column, *, length: int | None = None) -> NDArray[Any]:
+def as_column(values: object, column: Column, *, length: int | None = None) -> Values:
     """Check values against their column and return a contiguous, read-only copy with the column's type.
 
     Parameters
@@ -387,8 +387,8 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
             low &= array != column.missing
         else_missing = "" if column.missing is None else f", or {column.missing:g} where it is missing"
         what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
-        right = f"expected at least {column.minimum:g}{else_missing}"
-        _refuse(low, array, column, f"{what}; {right}")
+        expected = f"expected at least {column.minimum:g}{else_missing}"
+        _refuse(low, array, column, f"{what}; {expected}")
     if column.clock:
         late = array > checks.LATEST
         if column.endless and array.dtype.kind == "f":
@@ -409,7 +409,7 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
     return read_only(column_values)
 
 
-def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], column: Column, why: str) -> None:
+def _refuse(bad: Flags, values: Values, column: Column, why: str) -> None:
     """Raise for the first bad row, if there is one."""
     if bad.any():
         row = int(np.argmax(bad))
@@ -423,7 +423,7 @@ def _show(value: object) -> str:
     return repr(number)
 
 
-def check_order(values: NDArray[Any], column: Column) -> None:
+def check_order(values: Values, column: Column) -> None:
     """Raise `InputError` if a column decreases.
 
     Examples
@@ -442,7 +442,7 @@ def check_order(values: NDArray[Any], column: Column) -> None:
         )
 
 
-def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+def check_columns(table: Mapping[str, Values], columns: tuple[Column, ...]) -> dict[str, Values]:
     """Check a whole table: every column is present, has the same length, and is as its `Column` says.
 
     Parameters
@@ -467,7 +467,7 @@ def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]
     >>> list(check_columns({"time": [0.0], "kind": [5], "job": [0], "node": [-1]}, EVENTS))
     ['time', 'kind', 'job', 'node']
     """
-    checked: dict[str, NDArray[Any]] = {}
+    checked: dict[str, Values] = {}
     length: int | None = None
     for column in columns:
         if column.name not in table:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import read_only
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.table import ReadOnly
@@ -24,7 +24,7 @@ class Domain(NamedTuple):
 
     name: str
     kind: str
-    members: NDArray[np.int32]
+    members: Integers
     downtime: float | None
     effect: Effect
 
@@ -49,11 +49,11 @@ class DomainTable(ReadOnly):
     _names: tuple[str, ...]
     _kinds: tuple[str, ...]
     _row: dict[str, int]
-    _by_kind: dict[str, NDArray[np.int64]]
-    _offsets: NDArray[np.int64]
-    _members: NDArray[np.int32]
-    _downtime: NDArray[np.float64]
-    _down: NDArray[np.bool_]
+    _by_kind: dict[str, LongIntegers]
+    _offsets: LongIntegers
+    _members: Integers
+    _downtime: Floats
+    _down: Flags
     _slow: tuple[Slowdown | None, ...]
     _nodes: int
 
@@ -62,10 +62,10 @@ class DomainTable(ReadOnly):
         *,
         names: tuple[str, ...],
         kinds: tuple[str, ...],
-        sizes: NDArray[np.int64],
-        members: NDArray[Any],
-        downtime: NDArray[np.float64],
-        down: NDArray[np.bool_],
+        sizes: LongIntegers,
+        members: Values,
+        downtime: Floats,
+        down: Flags,
         slow: tuple[Slowdown | None, ...],
         nodes: int,
     ) -> Self:
@@ -107,7 +107,7 @@ class DomainTable(ReadOnly):
         cls,
         names: tuple[str, ...],
         kind: str,
-        rows: NDArray[Any],
+        rows: Values,
         nodes: int,
         downtime: checks.Duration | None,
         effect: Effect,
@@ -181,12 +181,12 @@ class DomainTable(ReadOnly):
         return tuple(self._by_kind)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> LongIntegers:
         """How many nodes each domain takes away; 0 if its outages are routed around, or slow jobs down."""
         return np.where(self._down, np.diff(self._offsets), 0)
 
     @property
-    def downtime(self) -> NDArray[np.float64]:
+    def downtime(self) -> Floats:
         """The down time of each domain, in seconds; NaN where the failure says it."""
         return self._downtime
 
@@ -206,7 +206,7 @@ class DomainTable(ReadOnly):
             raise InputError(f"domains: no domain {name!r:.60}{hint}")
         return self._row[name]
 
-    def rows(self, kind: str) -> NDArray[np.int64]:
+    def rows(self, kind: str) -> LongIntegers:
         """The rows of the domains of a kind.
 
         Examples
@@ -218,7 +218,7 @@ class DomainTable(ReadOnly):
         checks.choice("kind of domains", kind, self.kinds)
         return self._by_kind[kind].copy()
 
-    def taken(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def taken(self, rows: Values) -> tuple[LongIntegers, Integers]:
         """What outages of these domains take away, one after the other: the place of each in `rows`, and the node.
 
         Examples
@@ -298,7 +298,7 @@ def _restored(cls: type[DomainTable], *parts: Any) -> DomainTable:
     return object.__new__(cls)._set(**dict(zip(names, parts, strict=True)))
 
 
-def _rows_by_kind(kinds: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
+def _rows_by_kind(kinds: tuple[str, ...]) -> dict[str, LongIntegers]:
     """Kind -> its rows, kinds in the order of their first ones."""
     if kinds and kinds.count(kinds[0]) == len(kinds):  # nearly always
         return {kinds[0]: np.arange(len(kinds))}

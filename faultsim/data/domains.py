@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Integers, Values
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.domain_table import DomainTable, Effect, check_count, is_down, own_downtime
 from faultsim.data.slowdowns import AXES, Axis, Slowdown
@@ -329,7 +330,7 @@ def _kind(kind: object) -> str:
     return kind
 
 
-def _checked(name: str, given: ArrayLike, nodes: int) -> NDArray[np.int32]:
+def _checked(name: str, given: ArrayLike, nodes: int) -> Integers:
     """The members of one domain, ascending."""
     try:
         array = np.asarray(list(given) if isinstance(given, range) else given)
@@ -348,7 +349,7 @@ def _checked(name: str, given: ArrayLike, nodes: int) -> NDArray[np.int32]:
     return members.astype(np.int32)
 
 
-def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]:
+def _places(machine: object, hosts: int | None) -> tuple[tuple[int, int, int], int]:
     """The extents of a machine in places, and the nodes of a place."""
     if getattr(machine, "wiring", "") == "ocs":
         raise OptionError(
@@ -368,13 +369,13 @@ def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]
     return (x, y, z), width
 
 
-def _wraps(machine: Any) -> bool:
+def _wraps(machine: object) -> bool:
     """Whether a row of this machine ends where it begins."""
     is_cluster = hasattr(machine, "nodes") and not hasattr(machine, "cubes")
     return bool(getattr(machine, "wrap", not is_cluster))
 
 
-def _hosts_of(rows: NDArray[Any], width: int) -> NDArray[Any]:
+def _hosts_of(rows: Values, width: int) -> Values:
     """The nodes of the places in each row, ascending."""
     wide = rows[:, :, None] * width + np.arange(width)
     return np.sort(wide.reshape(len(rows), rows.shape[1] * width), axis=1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Values
 
 #: Share of the jobs with an estimate that run past it from which on estimates are doubtful.  Logs of the Parallel
 #: Workloads Archive, whose systems kill late, have at most 0.19; the same logs with limits in minutes 0.49 and more.
@@ -17,7 +16,7 @@ LATE = 2.0
 _UNITS = {"minutes": 60.0, "hours": 3600.0}
 
 
-def doubtful_estimates(runtime: NDArray[Any], estimate: NDArray[Any]) -> str | None:
+def doubtful_estimates(runtime: Values, estimate: Values) -> str | None:
     """A sentence if at least two fifths (`DOUBTFUL`) of the jobs that have an estimate run past it, else None.
 
     Parameters
@@ -50,7 +49,7 @@ def doubtful_estimates(runtime: NDArray[Any], estimate: NDArray[Any]) -> str | N
     return f"{said}; are run times and estimates in the same unit?"
 
 
-def warn_of_estimates(where: str, runtime: NDArray[Any], estimate: NDArray[Any]) -> None:
+def warn_of_estimates(where: str, runtime: Values, estimate: Values) -> None:
     """Log what `doubtful_estimates` finds of a file, to the logger "faultsim"."""
     said = doubtful_estimates(runtime, estimate)
     if said is not None:

@@ -3,7 +3,8 @@
 from enum import IntEnum, StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Texts
 
 
 class EventKind(IntEnum):
@@ -63,7 +64,7 @@ class WorkflowEventKind(IntEnum):
 #: Name of each `EventKind`.
 EVENT_KINDS = tuple(kind.name.lower() for kind in EventKind)
 #: Words of each `JobState`, by the number that engines and saved results have for it.
-JOB_STATES: NDArray[np.str_] = np.array([state.value for state in JobState])
+JOB_STATES: Texts = np.array([state.value for state in JobState])
 #: Numbers of the states of jobs that have ended are this or more.
 FIRST_ENDED = list(JobState).index(JobState.ENDED)
 #: Number of the state of jobs that were cut at their limit.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Indices, Values
 from faultsim.data.summary_table import SummaryTable
 
 _DAY = 86_400.0
@@ -63,9 +62,7 @@ class FailureSummary(SummaryTable):
         super().__init__(ROWS, values, name, dropped)
 
 
-def merged_outages(
-    columns: Mapping[str, NDArray[Any]], *, touching: bool = False
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def merged_outages(columns: Mapping[str, Values], *, touching: bool = False) -> tuple[Indices, Floats]:
     """The outages of all nodes, merging those of one node that overlap or begin at the same instant.
 
     Parameters
@@ -111,7 +108,7 @@ def merged_outages(
 
 
 def summarize(
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
     *,
     span: float,
     nodes: int,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
 from faultsim.data.numbering import Numbering, numbering
 from faultsim.data.slowdowns import SlowOutage
@@ -20,7 +21,7 @@ _COLUMNS = by_name(FAILURES)
 _COIN_STREAM = 20_041_204
 
 
-def default_coins(n: int) -> NDArray[np.float64]:
+def default_coins(n: int) -> Floats:
     """Default coins for a trace of `n` failures: always the same for the same `n`.
 
     Examples
@@ -32,7 +33,7 @@ def default_coins(n: int) -> NDArray[np.float64]:
     return np.random.Generator(np.random.PCG64DXSM(seed)).random(n)
 
 
-def priorities(coin: NDArray[np.float64], key: int) -> NDArray[np.uint64]:
+def priorities(coin: Floats, key: int) -> NDArray[np.uint64]:
     """A pseudorandom number for each failure that depends on its coin, but reveals nothing about it.
 
     A failure has the same number whatever else is in the trace, so picking failures by these numbers gives nested
@@ -122,12 +123,12 @@ class FailureTable(Table):
         meaning = _checked_numbers(numbering(of), columns["node"])
         self._fill(columns=columns, span=checked, of=meaning, name=str(name), dropped=dict(dropped or {}), slow=())
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"of": None, **parts})
 
     def _made(
         self,
-        columns: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Values],
         span: float | None = None,
         dropped: Mapping[str, int] | None = None,
         name: str | None = None,
@@ -157,11 +158,11 @@ class FailureTable(Table):
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, {**parts, "slow": self._slow, "of": self._of})
 
-    def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
+    def _rows(self, rows: slice | Values, dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
         return self._made({key: values[rows].copy() for key, values in self._columns.items()}, dropped=dropped)
 
-    def _sorted(self, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
+    def _sorted(self, columns: Mapping[str, Values], **facts: Any) -> Self:
         """The same from rows in any order; equal times keep their order."""
         order = np.argsort(columns["time"], kind="stable")
         return self._made({key: values[order] for key, values in columns.items()}, **facts)
@@ -169,22 +170,22 @@ class FailureTable(Table):
     # -- columns and facts -------------------------------------------------------------------------------------------
 
     @property
-    def time(self) -> NDArray[np.float64]:
+    def time(self) -> Floats:
         """When each failure happens, in seconds, never decreasing."""
         return self._columns["time"]
 
     @property
-    def node(self) -> NDArray[np.int32]:
+    def node(self) -> Integers:
         """The node that fails, int32, from 0."""
         return self._columns["node"]
 
     @property
-    def downtime(self) -> NDArray[np.float64]:
+    def downtime(self) -> Floats:
         """How long the node is down, in seconds; 0 if it comes back at once, infinite if never."""
         return self._columns["downtime"]
 
     @property
-    def coin(self) -> NDArray[np.float64]:
+    def coin(self) -> Floats:
         """One uniform number in [0, 1) for each failure, which predictors compare with their probability."""
         return self._columns["coin"]
 
@@ -255,7 +256,7 @@ class FailureTable(Table):
         return np.array([self._span], dtype="<f8").tobytes() + said.encode()
 
 
-def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:
+def _checked_coins(coin: ArrayLike, n: int) -> Values:
     coins = as_column(coin, _COLUMNS["coin"], length=n)
     if (high := coins >= 1.0).any():
         row = int(np.argmax(high))
@@ -263,14 +264,14 @@ def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:
     return coins
 
 
-def _checked_numbers(of: Numbering | None, node: NDArray[np.int32]) -> Numbering | None:
+def _checked_numbers(of: Numbering | None, node: Integers) -> Numbering | None:
     if of is not None and len(node) and int(node.max()) >= of.size:
         row = int(np.argmax(node >= of.size))
         raise InputError(f"node, row {row}: {node[row]} is not below {of.size}; the trace is of={of}")
     return of
 
 
-def _checked_span(span: checks.Duration | None, time: NDArray[np.float64]) -> float:
+def _checked_span(span: checks.Duration | None, time: Floats) -> float:
     last = float(time[-1]) if len(time) else 0.0
     if span is None:
         return last

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Texts, Values
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name, read_only
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import priorities
@@ -95,32 +96,32 @@ class FailureTrace(GroupedFailures):
     __slots__ = ("_nodes", "_reasons")
 
     _nodes: tuple[str, ...]
-    _reasons: NDArray[np.str_] | None
+    _reasons: Texts | None
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"nodes": (), "reasons": None, **parts})
 
-    def _made(self, columns: Mapping[str, NDArray[Any]], *args: Any, **facts: Any) -> Self:
+    def _made(self, columns: Mapping[str, Values], *args: Any, **facts: Any) -> Self:
         """Names and reasons are kept if the rows and their numbers are the same."""
         new = super()._made(columns, *args, **facts)
         if columns["node"] is not self._columns["node"]:
             return new
         return new._with_names(self._nodes, self._reasons)
 
-    def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
+    def _rows(self, rows: slice | Values, dropped: Mapping[str, int] | None = None) -> Self:
         return super()._rows(rows, dropped)._with_names(self._nodes, self._reasons_of(rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, {**parts, "nodes": self._nodes, "reasons": self._reasons})
 
-    def _with_names(self, nodes: Sequence[str], reasons: Sequence[str] | NDArray[np.str_] | None) -> Self:
+    def _with_names(self, nodes: Sequence[str], reasons: Sequence[str] | Texts | None) -> Self:
         """This new trace, not yet given to a caller, with the names of its nodes and a reason for each failure."""
         object.__setattr__(self, "_nodes", tuple(nodes))
         object.__setattr__(self, "_reasons", None if reasons is None else read_only(np.array(reasons, dtype=np.str_)))
         return self
 
-    def _reasons_of(self, rows: slice | NDArray[Any]) -> NDArray[np.str_] | None:
+    def _reasons_of(self, rows: slice | Values) -> Texts | None:
         return None if self._reasons is None else self._reasons[rows]
 
     @property
@@ -138,7 +139,7 @@ class FailureTrace(GroupedFailures):
         return self._nodes
 
     @property
-    def reasons(self) -> NDArray[np.str_] | None:
+    def reasons(self) -> Texts | None:
         """A reason for each failure, of a trace whose records have reasons; else None.
 
         Methods that change which outages there are, but for slices and `window`, leave them out.
@@ -434,7 +435,7 @@ class FailureTrace(GroupedFailures):
             f"map_domains(domains) where each number stands for several nodes"
         )
 
-    def _without(self, which: NDArray[np.bool_], reason: str) -> FailureTrace:
+    def _without(self, which: Flags, reason: str) -> FailureTrace:
         if not (count := int(which.sum())):
             return self
         return self._rows(~which, {**self._dropped, reason: self._dropped.get(reason, 0) + count})

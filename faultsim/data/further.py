@@ -1,11 +1,11 @@
 """Further columns of a job log, of any name and NumPy type, whose meaning only the user knows; ids that are text."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.columns import JOBS, WORKLOAD, Column, as_column, by_name, read_only
 from faultsim.errors import InputError
 
@@ -16,7 +16,7 @@ TAKEN = frozenset(
 )
 
 
-def further_columns(given: Mapping[str, Any], length: int) -> dict[str, NDArray[Any]]:
+def further_columns(given: Mapping[str, object], length: int) -> dict[str, Values]:
     """Further columns as a log keeps them: checked, read-only copies.
 
     Raises
@@ -43,7 +43,7 @@ def further_columns(given: Mapping[str, Any], length: int) -> dict[str, NDArray[
     return {name: any_column(values, name, length=length) for name, values in given.items()}
 
 
-def any_column(values: object, name: str, *, length: int | None = None) -> NDArray[Any]:
+def any_column(values: object, name: str, *, length: int | None = None) -> Values:
     """A column of any NumPy type but objects, which may be text, as a contiguous, read-only copy."""
     try:
         array = np.asarray(values)
@@ -64,7 +64,7 @@ def any_column(values: object, name: str, *, length: int | None = None) -> NDArr
     return read_only(np.array(array, order="C"))
 
 
-def id_column(values: object, column: Column, *, length: int | None = None) -> NDArray[Any]:
+def id_column(values: object, column: Column, *, length: int | None = None) -> Values:
     """Job ids, which are the user's own: whole numbers, or text."""
     array = np.asarray(values) if not isinstance(values, list | tuple) else values
     first = next(iter(array), None)
@@ -77,7 +77,7 @@ class Columns(Protocol):
     """A log, as far as it has columns."""
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]: ...
+    def columns(self) -> Mapping[str, Values]: ...
 
 
 def check_together(what: str, first: Columns, other: Columns) -> None:
@@ -91,16 +91,16 @@ def check_together(what: str, first: Columns, other: Columns) -> None:
             raise InputError(f"{what} and the log before do not go together: {types}")
 
 
-def _kind(column: NDArray[Any]) -> str:
+def _kind(column: Values) -> str:
     return "number" if column.dtype.kind in "biufc" else column.dtype.kind
 
 
-def in_order(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def in_order(columns: Mapping[str, Values]) -> dict[str, Values]:
     """The columns of a log in the order in which they are hashed: those of every log first, the others by name."""
     names = [name for name in _OWN if name in columns]
     return {name: columns[name] for name in [*names, *sorted(columns.keys() - set(names))]}
 
 
-def further_names(columns: Mapping[str, NDArray[Any]]) -> list[str]:
+def further_names(columns: Mapping[str, Values]) -> list[str]:
     """Names of the further ones among the columns of a log."""
     return [name for name in columns if name not in _OWN] if len(columns) > len(_OWN) else []

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, rates
+from faultsim.arrays import Floats, Integers, LongIntegers
 from faultsim.data.domains import Domains
 from faultsim.data.failure_table import FailureTable
 from faultsim.data.numbering import Numbering, numbering
@@ -219,9 +219,7 @@ class GroupedFailures(FailureTable):
             )
 
 
-def _of_suspects(
-    time: NDArray[np.float64], node: NDArray[np.int32], count: int, width: float
-) -> Iterator[NDArray[np.int64]]:
+def _of_suspects(time: Floats, node: Integers, count: int, width: float) -> Iterator[LongIntegers]:
     """The rows of each node with so many failures within the window, in order of time; few nodes have them."""
     by_node = np.argsort(node, kind="stable")
     nodes, times = node[by_node], time[by_node]

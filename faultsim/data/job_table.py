@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, nodes_of_header
@@ -34,7 +35,7 @@ class JobTable(Table):
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]
-    _recorded: NDArray[np.float64] | None
+    _recorded: Floats | None
 
     @renames.arguments("Workload")
     def __init__(
@@ -70,12 +71,12 @@ class JobTable(Table):
         recorded = None if recorded_wait is None else as_column(recorded_wait, RECORDED_WAIT, length=n)
         if recorded is not None and (recorded < 0).all():
             recorded = None
-        facts: dict[str, Any] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
+        facts: dict[str, object] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
         self._fill(columns=checked, dropped=dict(dropped or {}), **facts)
         if id is None:
             self._once["numbered"] = True
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         # `once`: values computed from columns that many runs share.
         return super()._fill(**{"once": {}, "recorded": None, **parts})
 
@@ -98,18 +99,18 @@ class JobTable(Table):
         check_order(columns["submit"], _COLUMNS["submit"])
         return self._made(columns, self._dropped if dropped is None else dropped)
 
-    def _rows(self, rows: slice | NDArray[Any], dropped: dict[str, int] | None = None) -> Self:
+    def _rows(self, rows: slice | Values, dropped: dict[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
         columns = {key: read_only(values[rows].copy()) for key, values in self._columns.items()}
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
         recorded = None if self._recorded is None else read_only(self._recorded[rows].copy())
         return self._made(columns, self._dropped if dropped is None else dropped, recorded=recorded)
 
-    def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
+    def _hashed_columns(self) -> Mapping[str, Values]:
         return in_order(self._columns) if len(self._columns) > len(_COLUMNS) else self._columns
 
     def _made(
-        self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None, **facts: Any
+        self, columns: dict[str, Values], dropped: dict[str, int], name: str | None = None, **facts: object
     ) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
@@ -126,37 +127,37 @@ class JobTable(Table):
     # -- columns and facts -------------------------------------------------------------------------------------------
 
     @property
-    def id(self) -> NDArray[Any]:
+    def id(self) -> Values:
         """Job numbers, int64, or text."""
         return self._columns["id"]
 
     @property
-    def submit(self) -> NDArray[np.float64]:
+    def submit(self) -> Floats:
         """Submit times in seconds, never decreasing."""
         return self._columns["submit"]
 
     @property
-    def runtime(self) -> NDArray[np.float64]:
+    def runtime(self) -> Floats:
         """Run times in seconds."""
         return self._columns["runtime"]
 
     @property
-    def estimate(self) -> NDArray[np.float64]:
+    def estimate(self) -> Floats:
         """Requested run times in seconds, -1 where missing; `requested` fills those in."""
         return self._columns["estimate"]
 
     @property
-    def size(self) -> NDArray[np.int32]:
+    def size(self) -> Integers:
         """Nodes, int32."""
         return self._columns["size"]
 
     @property
-    def user(self) -> NDArray[np.int64]:
+    def user(self) -> LongIntegers:
         """User numbers, -1 where missing."""
         return self._columns["user"]
 
     @property
-    def recorded_wait(self) -> NDArray[np.float64] | None:
+    def recorded_wait(self) -> Floats | None:
         """Waits of the jobs on the machine that the log was recorded on, in seconds, -1 where missing; None without.
 
         They are no column: logs that differ only in them are equal, and no policy sees them. `Result.against_recorded`
@@ -183,7 +184,7 @@ class JobTable(Table):
         return tuple(self._columns)[len(_COLUMNS) :]
 
     @property
-    def requested(self) -> NDArray[np.float64]:
+    def requested(self) -> Floats:
         """Requested run times in seconds; the run time if the request is missing (read-only).
 
         Examples
@@ -192,7 +193,7 @@ class JobTable(Table):
         >>> fs.Workload(submit=[0, 1], runtime=[5, 6], size=[1, 1], estimate=[-1, 10]).requested
         array([ 5., 10.])
         """
-        found: NDArray[np.float64] | None = self._once.get("requested")
+        found: Floats | None = self._once.get("requested")
         if found is None:
             missing = self.estimate < 0
             found = read_only(np.where(missing, self.runtime, self.estimate)) if missing.any() else self.estimate
@@ -200,9 +201,9 @@ class JobTable(Table):
         return found
 
     @property
-    def _known_columns(self) -> Mapping[str, NDArray[Any]]:
+    def _known_columns(self) -> Mapping[str, Values]:
         """What is known of jobs before they end, for policies, which may keep it: all columns but the run times."""
-        found: Mapping[str, NDArray[Any]] | None = self._once.get("known")
+        found: Mapping[str, Values] | None = self._once.get("known")
         if found is None:
             found = MappingProxyType({name: column for name, column in self._columns.items() if name != "runtime"})
             self._once["known"] = found
@@ -218,7 +219,7 @@ class JobTable(Table):
         return found
 
     @property
-    def work(self) -> NDArray[np.float64]:
+    def work(self) -> Floats:
         """Node-seconds of each job (read-only)."""
         return read_only(self.size * self.runtime)
 
@@ -308,7 +309,7 @@ class JobTable(Table):
         return self._rows(~mask, dropped)
 
 
-def _checked(key: str, values: object, length: int) -> NDArray[Any]:
+def _checked(key: str, values: object, length: int) -> Values:
     if key == "estimate":
         values = _without_limit(values)
     check = id_column if key == "id" else as_column

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 #: Rows of a table that are shown, the first ones; and characters of a value.
 MOST_ROWS, MOST_TEXT = 8, 40
 
 
-def table_html(title: str, names: Sequence[str], rows: Iterable[Sequence[Any]], notes: Sequence[str] = ()) -> str:
+def table_html(title: str, names: Sequence[str], rows: Iterable[Sequence[object]], notes: Sequence[str] = ()) -> str:
     """A title, a table, and notes below it.
 
     Examples

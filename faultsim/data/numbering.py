@@ -74,7 +74,7 @@ class Numbering(NamedTuple):
         return f"domains of {self.nodes}: {json.dumps(dict(self.domains))} named {self.names}"
 
 
-def numbering(of: Any) -> Numbering | None:
+def numbering(of: object) -> Numbering | None:
     """The meaning of numbers from a machine, its number of nodes, a table of domains, or a meaning.
 
     Examples
@@ -91,7 +91,7 @@ def numbering(of: Any) -> Numbering | None:
 
         names = hashlib.blake2b("\0".join(of.names).encode(), digest_size=8).hexdigest()
         return Numbering(of.nodes, tuple((kind, len(of.rows(kind))) for kind in of.kinds) or (("domain", 0),), names)
-    nodes: Any = getattr(of, "nodes", of)
+    nodes: object = getattr(of, "nodes", of)
     return Numbering(checks.whole("of, the nodes of the machine,", nodes, low=1, high=MAX_NODES))
 
 

@@ -50,7 +50,7 @@ class Slowdown:
     axis: Axis | None = None
 
     def __post_init__(self) -> None:
-        speed: Any = self.speed
+        speed: object = self.speed
         if isinstance(speed, tuple):  # as it is kept
             speed = dict(speed)
         if isinstance(speed, Mapping):

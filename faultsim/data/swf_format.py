@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from numpy.typing import NDArray
-
+from faultsim.arrays import Values
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError
 
@@ -121,7 +119,7 @@ def _comment_lines(comments: Sequence[str]) -> Iterator[str]:
                 yield line if line.startswith(";") else f"; {line}"
 
 
-def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
+def write_rows(path: str | os.PathLike[str], fields: Mapping[str, Values], comments: Sequence[str]) -> None:
     """Write an SWF file: header lines, then a row per job with `MISSING` in every field that is not given.
 
     Parameters

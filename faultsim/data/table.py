@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Values
 from faultsim.data.columns import content_hash, read_only
 from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
@@ -33,7 +33,7 @@ class ReadOnly:
 
     if not TYPE_CHECKING:  # where every name would do
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             return renames.old_method(type(self), name).__get__(self)
 
     def __setattr__(self, key: str, value: object) -> None:
@@ -53,11 +53,11 @@ class Table(ReadOnly, Tabular):
     #: What it has besides columns, name and counts.
     OWN: ClassVar[str]
 
-    _columns: dict[str, NDArray[Any]]
+    _columns: dict[str, Values]
     _dropped: dict[str, int]
     _name: str
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         """Sets the parts of a new table, by their names without the underscore."""
         for name, value in parts.items():
             object.__setattr__(self, f"_{name}", value)
@@ -67,11 +67,11 @@ class Table(ReadOnly, Tabular):
         names = ("columns", "dropped", "name", self.OWN)
         return _restored, (type(self), {name: getattr(self, f"_{name}") for name in names})
 
-    def _rows(self, rows: slice | NDArray[Any]) -> Self:
+    def _rows(self, rows: slice | Values) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
         raise NotImplementedError
 
-    def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
+    def _hashed_columns(self) -> Mapping[str, Values]:
         """The columns in the order in which they are hashed."""
         return self._columns
 
@@ -80,7 +80,7 @@ class Table(ReadOnly, Tabular):
         return b""
 
     @property
-    def columns(self) -> MappingProxyType[str, NDArray[Any]]:
+    def columns(self) -> MappingProxyType[str, Values]:
         """All columns by name, in the order of the table in `faultsim.data.columns`."""
         return MappingProxyType(self._columns)
 
@@ -134,21 +134,21 @@ class Table(ReadOnly, Tabular):
         """Names of the columns, so that ``dict(log)`` has them all."""
         return self._columns.keys()
 
-    def values(self) -> ValuesView[NDArray[Any]]:
+    def values(self) -> ValuesView[Values]:
         """The columns."""
         return self._columns.values()
 
-    def items(self) -> ItemsView[str, NDArray[Any]]:
+    def items(self) -> ItemsView[str, Values]:
         """Names and columns."""
         return self._columns.items()
 
     @overload
-    def __getitem__(self, rows: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, rows: str, /) -> Values: ...
     @overload
     def __getitem__(self, rows: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, rows: slice | NDArray[Any] | Sequence[bool], /) -> Self: ...
-    def __getitem__(self, rows: Any, /) -> Any:
+    def __getitem__(self, rows: slice | Values | Sequence[bool], /) -> Self: ...
+    def __getitem__(self, rows: object, /) -> object:
         if isinstance(rows, str):
             if rows not in self._columns:
                 hint = checks.did_you_mean(rows, self._columns)
@@ -171,7 +171,7 @@ class Table(ReadOnly, Tabular):
         return self._rows(chosen)
 
 
-def _equal(mine: NDArray[Any], theirs: NDArray[Any]) -> bool:
+def _equal(mine: Values, theirs: Values) -> bool:
     return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fcmM" and theirs.dtype.kind in "fcmM")
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import LongIntegers, Values
 from faultsim.data.notebook import MOST_ROWS, table_html
 from faultsim.errors import OptionError
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 class Lists:
     """A column of lists: that of row k is ``values[offsets[k]:offsets[k + 1]]``."""
 
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
+    values: Values
+    offsets: LongIntegers
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, row: int) -> NDArray[Any]:
-        part: NDArray[Any] = self.values[self.offsets[row] : self.offsets[row + 1]]
+    def __getitem__(self, row: int) -> Values:
+        part: Values = self.values[self.offsets[row] : self.offsets[row + 1]]
         return part
 
 
 #: A column as `Tabular` has it.
-AnyColumn: TypeAlias = NDArray[Any] | Lists
+AnyColumn: TypeAlias = Values | Lists
 
 
 class Tabular:
@@ -104,7 +104,7 @@ class Tabular:
         return arrow_table(self._tabular(), "the Arrow interface").__arrow_c_stream__(requested_schema)
 
 
-def _value(values: AnyColumn, row: int) -> Any:
+def _value(values: AnyColumn, row: int) -> object:
     value = values[row]
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
@@ -112,7 +112,7 @@ def _value(values: AnyColumn, row: int) -> Any:
 def pandas_frame(columns: Mapping[str, AnyColumn]) -> pandas.DataFrame:
     """Columns as a pandas frame of copies."""
     frame = checks.extra("pandas", "pandas", "to_pandas")
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name, values in columns.items():
         if isinstance(values, Lists):
             made[name] = [values[row] for row in range(len(values))]
@@ -124,7 +124,7 @@ def pandas_frame(columns: Mapping[str, AnyColumn]) -> pandas.DataFrame:
 def arrow_table(columns: Mapping[str, AnyColumn], what: str = "to_arrow") -> pyarrow.Table:
     """Columns as a pyarrow Table; objects of several types as text."""
     arrow = checks.extra("pyarrow", "arrow", what)
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name, values in columns.items():
         if isinstance(values, Lists):
             made[name] = arrow.LargeListArray.from_arrays(values.offsets, values.values)
@@ -149,7 +149,7 @@ class _Names(KeysView[str]):
         return len(list(self._table))
 
 
-class _Values(ValuesView[NDArray[Any]]):
+class _Values(ValuesView[Values]):
     def __init__(self, table: Mapping[str, Any]) -> None:
         super().__init__(table)
         self._table = table
@@ -158,7 +158,7 @@ class _Values(ValuesView[NDArray[Any]]):
         return len(list(self._table))
 
 
-class _Items(ItemsView[str, NDArray[Any]]):
+class _Items(ItemsView[str, Values]):
     def __init__(self, table: Mapping[str, Any]) -> None:
         super().__init__(table)
         self._table = table
@@ -167,7 +167,7 @@ class _Items(ItemsView[str, NDArray[Any]]):
         return len(list(self._table))
 
 
-class ColumnTable(Tabular, Mapping[str, NDArray[Any]]):
+class ColumnTable(Tabular, Mapping[str, Values]):
     """Columns by name and rows by number: ``table["wait"]``, ``table[0]``; its length is the number of rows.
 
     As of any mapping, what it iterates over are the names of the columns.
@@ -175,7 +175,7 @@ class ColumnTable(Tabular, Mapping[str, NDArray[Any]]):
 
     __slots__ = ()
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name.
 
         Raises
@@ -186,10 +186,10 @@ class ColumnTable(Tabular, Mapping[str, NDArray[Any]]):
         raise NotImplementedError
 
     @overload
-    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
-    def __getitem__(self, key: Any, /) -> Any:
+    def __getitem__(self, key: object, /) -> object:
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -211,11 +211,11 @@ class ColumnTable(Tabular, Mapping[str, NDArray[Any]]):
         """Names of the columns."""
         return _Names(self)
 
-    def values(self) -> ValuesView[NDArray[Any]]:
+    def values(self) -> ValuesView[Values]:
         """The columns."""
         return _Values(self)
 
-    def items(self) -> ItemsView[str, NDArray[Any]]:
+    def items(self) -> ItemsView[str, Values]:
         """Names and columns."""
         return _Items(self)
 
@@ -273,12 +273,12 @@ class Columns(ColumnTable):
 
     __slots__ = ("_columns", "_what")
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]], what: str) -> None:
+    def __init__(self, columns: Mapping[str, Values], what: str) -> None:
         self._columns, self._what = dict(columns), what
         for values in self._columns.values():
             values.setflags(write=False)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name."""
         if name not in self._columns:
             hint = checks.did_you_mean(name, self._columns)
@@ -301,7 +301,7 @@ class Columns(ColumnTable):
         return f"<{self._what}: {len(self):,} rows; {', '.join(self)}>"
 
 
-def with_lists(columns: Mapping[str, NDArray[Any]]) -> dict[str, AnyColumn]:
+def with_lists(columns: Mapping[str, Values]) -> dict[str, AnyColumn]:
     """Columns of which ``nodes`` may be listed by ``node_offsets``, with a column of lists in their place."""
     made: dict[str, AnyColumn] = {name: columns[name] for name in columns if name not in ("node_offsets", "nodes")}
     if "node_offsets" in columns:

@@ -6,10 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
 
-from numpy.typing import NDArray
-
+from faultsim.arrays import Values
 from faultsim.data.whole_files import whole_file
 
 
@@ -37,7 +35,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+](\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|-|[-+]inf|", re.ASCII)
 
 
-def shortest(values: NDArray[Any]) -> list[str]:
+def shortest(values: Values) -> list[str]:
     """Shortest text that reads back as the same number; whole numbers without a point.
 
     Examples

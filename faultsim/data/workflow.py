@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import content_hash, in_seconds, read_only
 from faultsim.data.table import ReadOnly
 from faultsim.data.workflow_checks import Costs, checked_cost, checked_labels, checked_submit
@@ -83,11 +83,11 @@ class Workflow(ReadOnly):
     CALLED: ClassVar[str] = "Workflow"
     __slots__ = ("_columns", "_dropped", "_labels", "_name", "_order", "_submit", "_transfer_unit")
 
-    _columns: dict[str, NDArray[Any]]
+    _columns: dict[str, Values]
     _dropped: dict[str, int]
     _labels: tuple[str, ...] | None
     _name: str
-    _order: NDArray[np.int32]
+    _order: Integers
     _submit: float
     _transfer_unit: Unit
 
@@ -120,14 +120,14 @@ class Workflow(ReadOnly):
             topological(columns["successor_start"], columns["successor"], indegree, self._labels),
         )
 
-    def _with(self, **changed: Any) -> Workflow:
+    def _with(self, **changed: object) -> Workflow:
         """A copy with some parts changed: columns that are already valid, name, submit, unit."""
         new = object.__new__(type(self))
         for slot in self.__slots__:
             object.__setattr__(new, slot, changed.get(slot, getattr(self, slot)))
         return new
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (type(self), {slot: getattr(self, slot) for slot in self.__slots__})
 
     # -- columns and facts -------------------------------------------------------------------------------------------
@@ -138,52 +138,52 @@ class Workflow(ReadOnly):
         return MappingProxyType(self._dropped)
 
     @property
-    def cost(self) -> NDArray[np.float64]:
+    def cost(self) -> Floats:
         """Seconds that each job computes: shape (jobs,) at speed 1, or (jobs, nodes)."""
         return self._columns["cost"]
 
     @property
-    def edge_from(self) -> NDArray[np.int32]:
+    def edge_from(self) -> Integers:
         """The job at the beginning of each edge; edges are sorted by (from, to)."""
         return self._columns["edge_from"]
 
     @property
-    def edge_to(self) -> NDArray[np.int32]:
+    def edge_to(self) -> Integers:
         """The job at the end of each edge."""
         return self._columns["edge_to"]
 
     @property
-    def transfer(self) -> NDArray[np.float64]:
+    def transfer(self) -> Floats:
         """What each edge carries to another node, in `transfer_unit`."""
         return self._columns["transfer"]
 
     @property
-    def successor_start(self) -> NDArray[np.int64]:
+    def successor_start(self) -> LongIntegers:
         """Where each job's entries begin in `successor`; one entry more than jobs."""
         return self._columns["successor_start"]
 
     @property
-    def successor(self) -> NDArray[np.int32]:
+    def successor(self) -> Integers:
         """The successors of all jobs, one list after the other, each ascending."""
         return self._columns["successor"]
 
     @property
-    def successor_transfer(self) -> NDArray[np.float64]:
+    def successor_transfer(self) -> Floats:
         """The transfers of the edges in `successor`."""
         return self._columns["successor_transfer"]
 
     @property
-    def predecessor_start(self) -> NDArray[np.int64]:
+    def predecessor_start(self) -> LongIntegers:
         """Where each job's entries begin in `predecessor`; one entry more than jobs."""
         return self._columns["predecessor_start"]
 
     @property
-    def predecessor(self) -> NDArray[np.int32]:
+    def predecessor(self) -> Integers:
         """The predecessors of all jobs, one list after the other, each ascending."""
         return self._columns["predecessor"]
 
     @property
-    def predecessor_transfer(self) -> NDArray[np.float64]:
+    def predecessor_transfer(self) -> Floats:
         """The transfers of the edges in `predecessor`."""
         return self._columns["predecessor_transfer"]
 
@@ -198,12 +198,12 @@ class Workflow(ReadOnly):
         return len(self._columns["edge_from"])
 
     @property
-    def entries(self) -> NDArray[np.int32]:
+    def entries(self) -> Integers:
         """The jobs without a predecessor, ascending."""
         return read_only(np.flatnonzero(np.diff(self.predecessor_start) == 0).astype(np.int32))
 
     @property
-    def exits(self) -> NDArray[np.int32]:
+    def exits(self) -> Integers:
         """The jobs without a successor, ascending."""
         return read_only(np.flatnonzero(np.diff(self.successor_start) == 0).astype(np.int32))
 
@@ -234,7 +234,7 @@ class Workflow(ReadOnly):
         carried = float(self.transfer.mean()) if self.n_edges else 0.0
         return carried / mean if mean > 0 else float("nan")
 
-    def topological_order(self) -> NDArray[np.int32]:
+    def topological_order(self) -> Integers:
         """The jobs in topological order; among those that may come next, the lowest number comes first.
 
         Examples
@@ -474,7 +474,7 @@ class Workflow(ReadOnly):
         1.0
         """
         nx = checks.extra("networkx", "networkx", "to_networkx()")
-        names: Sequence[Any] = range(self.n_jobs) if self._labels is None else self._labels
+        names: Sequence[object] = range(self.n_jobs) if self._labels is None else self._labels
         graph = nx.DiGraph(name=self._name)
         graph.add_nodes_from((names[job], {"cost": cost}) for job, cost in enumerate(self.cost.tolist()))
         rows = zip(self.edge_from.tolist(), self.edge_to.tolist(), self.transfer.tolist(), strict=True)
@@ -482,7 +482,7 @@ class Workflow(ReadOnly):
         return graph
 
 
-def _rows(columns: dict[str, NDArray[Any]], jobs: int) -> dict[str, NDArray[Any]]:
+def _rows(columns: dict[str, Values], jobs: int) -> dict[str, Values]:
     """The edges in compressed rows, both ways."""
     source, target, transfer = columns["edge_from"], columns["edge_to"], columns["transfer"]
     back = np.lexsort((source, target))

@@ -1,12 +1,12 @@
 """What a `Workflow` is made of, checked."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.columns import WORKFLOW_JOBS, as_column, read_only
 from faultsim.errors import InputError, OptionError
 
@@ -16,7 +16,7 @@ Costs: TypeAlias = checks.Durations | Sequence[Sequence[checks.Duration]]
 _MAX_JOBS = 2**31 - 1  # job numbers are int32
 
 
-def checked_cost(cost: Costs) -> NDArray[Any]:
+def checked_cost(cost: Costs) -> Values:
     """As one number per job, or rows of them; `InputError` names the job and the node."""
     try:
         given = np.asarray(cost)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Integers, LongIntegers, Values
 from faultsim.data.columns import WORKFLOW_EDGES, as_column, by_name, in_seconds, read_only
 from faultsim.errors import InputError
 
@@ -18,7 +19,7 @@ _COLUMNS = by_name(WORKFLOW_EDGES)
 _SHOWN = 12  # jobs of a long cycle that a message names
 
 
-def edge_columns(edges: Edges, jobs: int, labels: Sequence[str] | None, unit: str = "s") -> dict[str, NDArray[Any]]:
+def edge_columns(edges: Edges, jobs: int, labels: Sequence[str] | None, unit: str = "s") -> dict[str, Values]:
     """Edges as columns sorted by (from, to), every row checked.
 
     Parameters
@@ -67,9 +68,9 @@ def edge_columns(edges: Edges, jobs: int, labels: Sequence[str] | None, unit: st
     return columns
 
 
-def _table(edges: Edges, unit: str) -> NDArray[Any]:
+def _table(edges: Edges, unit: str) -> Values:
     try:
-        table: NDArray[Any] = np.asarray(edges)
+        table: Values = np.asarray(edges)
         if table.dtype.kind not in "iufb" and table.ndim == 2:  # among text, or durations, NumPy spoils the numbers
             table = np.array(edges, dtype=object)
             if unit == "s" and table.shape[1] == 3:
@@ -90,7 +91,7 @@ def _table(edges: Edges, unit: str) -> NDArray[Any]:
     return table
 
 
-def _named_edges(values: NDArray[Any], name: str) -> NDArray[Any]:
+def _named_edges(values: Values, name: str) -> Values:
     """A checked column; messages refer to the caller's rows of `edges`."""
     try:
         return as_column(values, _COLUMNS[name])
@@ -100,7 +101,7 @@ def _named_edges(values: NDArray[Any], name: str) -> NDArray[Any]:
         raise InputError(f"edges, row {rest} ({field})" if rest else f"edges: {text}") from None
 
 
-def _refuse(bad: NDArray[np.bool_], why: Any) -> None:
+def _refuse(bad: Flags, why: Any) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(f"edges, row {row}: {why(row)}")
@@ -110,7 +111,7 @@ def _name(job: Any, labels: Sequence[str] | None) -> str:
     return str(job) if labels is None else repr(labels[job])
 
 
-def row_starts(keys: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
+def row_starts(keys: Integers, rows: int) -> LongIntegers:
     """Where the entries of each row begin in a sorted list of keys: one more number than rows.
 
     Examples
@@ -122,8 +123,8 @@ def row_starts(keys: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
 
 
 def topological(
-    start: NDArray[np.int64], successor: NDArray[np.int32], indegree: NDArray[np.int64], labels: Sequence[str] | None
-) -> NDArray[np.int32]:
+    start: LongIntegers, successor: Integers, indegree: LongIntegers, labels: Sequence[str] | None
+) -> Integers:
     """The jobs in topological order; among those that may come next, the lowest number comes first.
 
     Parameters

@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Values
 from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.further import check_together
@@ -101,7 +102,7 @@ class Workload(JobTable):
 
     _lost_runs: FailureTrace | None
 
-    def _fill(self, **parts: Any) -> Self:
+    def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"lost_runs": None, **parts})
 
     def _made(self, *args: Any, **facts: Any) -> Self:
@@ -283,7 +284,7 @@ class Workload(JobTable):
         ; Note: written by faultsim
         1 0 -1 2.5 4 -1 -1 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
         """
-        fields: dict[str, NDArray[Any]] = {
+        fields: dict[str, Values] = {
             "id": self.id,
             "submit": self.submit,
             "runtime": self.runtime,
@@ -393,10 +394,10 @@ class Workload(JobTable):
 
 
 def as_it_is(
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
     dropped: Mapping[str, int],
     name: str,
-    recorded: NDArray[np.float64] | None = None,
+    recorded: Floats | None = None,
     comments: Sequence[str] = (),
 ) -> Workload:
     """The workload with these columns, which are not checked again: what a run was given."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.estimates import doubtful_estimates
 from faultsim.data.summary_table import SummaryTable
 
@@ -72,7 +71,7 @@ class Summary(SummaryTable):
         super().__init__(ROWS, values, name, dropped, notes)
 
 
-def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
+def offered_load(submit: Values, work: Values, nodes: int) -> float:
     """Work over the capacity of `nodes` nodes between the first and the last arrival; infinite without a span.
 
     Examples
@@ -85,7 +84,7 @@ def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
     return total / (nodes * span) if span > 0 else float("inf")
 
 
-def bin_workload(size: NDArray[Any], work: NDArray[Any], nodes: int) -> NDArray[np.float64]:
+def bin_workload(size: Values, work: Values, nodes: int) -> Floats:
     """Work of all jobs of each size 1..nodes ([krevat2002] Table 1 and Figure 2 c, d).
 
     Examples
@@ -94,16 +93,16 @@ def bin_workload(size: NDArray[Any], work: NDArray[Any], nodes: int) -> NDArray[
     array([15.,  0.,  6.,  0.])
     """
     fits = size <= nodes
-    bins: NDArray[np.float64] = np.bincount(size[fits], weights=work[fits], minlength=nodes + 1)[1:]  # type: ignore[assignment]
+    bins: Floats = np.bincount(size[fits], weights=work[fits], minlength=nodes + 1)[1:]  # type: ignore[assignment]
     return bins
 
 
-def _sd(values: NDArray[Any]) -> float:
+def _sd(values: Values) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def summarize(
-    columns: Mapping[str, NDArray[Any]], *, nodes: int | None, name: str = "", dropped: Mapping[str, int] | None = None
+    columns: Mapping[str, Values], *, nodes: int | None, name: str = "", dropped: Mapping[str, int] | None = None
 ) -> Summary:
     """Compute a `Summary` from workload columns; rows about the machine require `nodes`.
 

@@ -3,13 +3,14 @@
 from operator import index
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim._core.fars.knapsack import Knapsack
+from faultsim.arrays import Flags, Floats, LongIntegers
 from faultsim.errors import InputError
 
 
-def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[NDArray[np.bool_], float]:
+def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[Flags, float]:
     """Choose the items of the largest total value whose weights fit into the capacity.
 
     The dynamic program by which FARS chooses the jobs to move ([li2009] section 4.3), with fixed tie-breaking: items in
@@ -66,7 +67,7 @@ def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[NDAr
     return taken.view(np.bool_), total
 
 
-def _values(values: ArrayLike) -> NDArray[np.float64]:
+def _values(values: ArrayLike) -> Floats:
     try:
         value = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -79,7 +80,7 @@ def _values(values: ArrayLike) -> NDArray[np.float64]:
     return value
 
 
-def _weights(weights: ArrayLike) -> NDArray[np.int64]:
+def _weights(weights: ArrayLike) -> LongIntegers:
     raw = np.asarray(weights)
     if raw.ndim != 1:
         raise InputError(f"knapsack: weights must be a row of whole numbers, not an array of shape {raw.shape}")

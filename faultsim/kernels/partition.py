@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim._core.torus.finders import Finder, table
 from faultsim._core.torus.occupancy import Torus
+from faultsim.arrays import Integers
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.box import Box
 
@@ -122,7 +123,7 @@ def find_partitions(
     algorithm: str = "bitmap",
     wrap: bool = True,
     box_order: str = "extents-descending",
-) -> NDArray[np.int32]:
+) -> Integers:
     """Every free box of exactly `size` nodes.
 
     Parameters

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
+from faultsim.machines.machine import Machine
 
 
 @dataclass(frozen=True, repr=False)
-class Cluster:
+class Cluster(Machine):
     """A flat machine: any free nodes will do for any job.
 
     Parameters
@@ -36,6 +38,8 @@ class Cluster:
     Cluster(128, shape=(4, 4, 8))
     """
 
+    any_nodes: ClassVar[bool] = True
+
     nodes: int
     _: KW_ONLY
     shape: tuple[int, int, int] | None = None
@@ -50,7 +54,12 @@ class Cluster:
         """The kind of machine, ``"cluster"``."""
         return "cluster"
 
-    def lower(self) -> dict[str, Any]:
+    @property
+    def with_coordinates(self) -> str:
+        """How to write it with coordinates."""
+        return f"Cluster({self.nodes}, shape=(x, y, z))"
+
+    def lower(self) -> Lowered:
         """The plain form that the engine takes and that provenance keeps."""
         lowered = {"name": "cluster", "nodes": self.nodes}
         return lowered if self.shape is None else {**lowered, "shape": list(self.shape)}

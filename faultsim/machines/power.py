@@ -123,7 +123,7 @@ def power_of(power: Power | str) -> Power:
     return power if isinstance(power, Power) else Power.parse(power)
 
 
-def _energy(result: Any, power: Power) -> Any:
+def _energy(result: object, power: Power) -> Any:
     if not hasattr(result, "energy"):
         raise OptionError(f"energy: expected a Result, got {checks.shown(result)}")
     return result.energy(power)

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Floats, Values
 from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
+from faultsim.data.lowered import Lowered
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 
@@ -55,8 +57,8 @@ class Resources:
 
     __slots__ = ("_bandwidth", "_speed")
 
-    _bandwidth: float | NDArray[np.float64] | None
-    _speed: NDArray[np.float64]
+    _bandwidth: float | Floats | None
+    _speed: Floats
 
     def __init__(
         self,
@@ -87,16 +89,16 @@ class Resources:
         return len(self._speed)
 
     @property
-    def speed(self) -> NDArray[np.float64]:
+    def speed(self) -> Floats:
         """Seconds of cost that each node does per second."""
         return self._speed
 
     @property
-    def bandwidth(self) -> float | NDArray[np.float64] | None:
+    def bandwidth(self) -> float | Floats | None:
         """What transfers are divided by: None (they are seconds), one number, or a matrix with a diagonal of inf."""
         return self._bandwidth
 
-    def durations(self, workflow: Workflow) -> NDArray[np.float64]:
+    def durations(self, workflow: Workflow) -> Floats:
         """Seconds that each job computes on each node, shape (jobs, nodes); also checks that the two are compatible.
 
         Raises
@@ -130,7 +132,7 @@ class Resources:
         if workflow.transfer_unit == "bytes" and self._bandwidth is None and workflow.transfer.any():
             raise InputError(f"{name}: its transfers are in bytes; give the resources a bandwidth in bytes per second")
 
-    def transfer_times(self, workflow: Workflow, source: int, target: int) -> NDArray[np.float64]:
+    def transfer_times(self, workflow: Workflow, source: int, target: int) -> Floats:
         """Seconds that each edge's data take from one node to another, in the order of the workflow's edges.
 
         Examples
@@ -149,7 +151,7 @@ class Resources:
         band = self._bandwidth
         return read_only(workflow.transfer / (1.0 if band is None else band if isinstance(band, float) else band[a, b]))
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The plain form that provenance keeps: numbers and lists."""
         band = self._bandwidth
         return {
@@ -192,7 +194,7 @@ def longest_run(workflows: Iterable[Workflow], resources: Resources) -> float:
     return max(flow.submit for flow in flows) + sum(float(cost.sum()) for cost in costs) / float(resources.speed.min())
 
 
-def _checked_speed(speed: ArrayLike | None, nodes: int | None) -> NDArray[np.float64]:
+def _checked_speed(speed: ArrayLike | None, nodes: int | None) -> Floats:
     if speed is None:
         assert nodes is not None
         return read_only(np.ones(nodes))
@@ -208,7 +210,7 @@ def _checked_speed(speed: ArrayLike | None, nodes: int | None) -> NDArray[np.flo
     return speeds
 
 
-def _checked_bandwidth(bandwidth: float | ArrayLike | None, nodes: int) -> float | NDArray[np.float64] | None:
+def _checked_bandwidth(bandwidth: float | ArrayLike | None, nodes: int) -> float | Floats | None:
     if bandwidth is None:
         return None
     if np.ndim(bandwidth) == 0:
@@ -227,7 +229,7 @@ def _checked_bandwidth(bandwidth: float | ArrayLike | None, nodes: int) -> float
     return read_only(matrix)
 
 
-def _restored(kind: type[Resources], speed: NDArray[Any], bandwidth: float | NDArray[np.float64] | None) -> Resources:
+def _restored(kind: type[Resources], speed: Values, bandwidth: float | Floats | None) -> Resources:
     """Unpickle: arrays come back writable."""
     new = object.__new__(kind)
     object.__setattr__(new, "_speed", read_only(speed))

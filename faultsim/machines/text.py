@@ -5,7 +5,8 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.cluster import Cluster
-from faultsim.machines.kinds import KINDS, Machine
+from faultsim.machines.kinds import KINDS
+from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod
 from faultsim.machines.torus import Torus
 
@@ -92,7 +93,7 @@ def _pod(text: str, rest: str) -> Pod:
     return Pod(_extents(text, first), **given)
 
 
-def _value(text: str, key: str, value: str) -> Any:
+def _value(text: str, key: str, value: str) -> object:
     """The value of an option of a pod."""
     if key == "cube":
         return _extents(text, value)
@@ -117,7 +118,7 @@ def _extents(text: str, given: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def machine_from_lowered(lowered: dict[str, Any]) -> Machine:
+def machine_from_lowered(lowered: dict[str, object]) -> Machine:
     """The machine whose ``lower()`` gave this dict.
 
     Examples

@@ -1,15 +1,17 @@
 """`Torus`: a job needs a contiguous box."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
+from faultsim.machines.machine import Machine
 
 
 @dataclass(frozen=True)
-class Torus:
+class Torus(Machine):
     """A three-dimensional torus or mesh: a job needs a contiguous box of nodes.
 
     Parameters
@@ -32,6 +34,9 @@ class Torus:
     >>> fs.Torus.bluegene_l_nodes().nodes
     65536
     """
+
+    has_boxes: ClassVar[bool] = True
+    picture: ClassVar[str] = "Nodes of the torus"
 
     x: int
     y: int
@@ -62,7 +67,16 @@ class Torus:
         """The kind of machine, ``"torus"`` (a mesh is a torus with ``wrap=False``)."""
         return "torus"
 
-    def lower(self) -> dict[str, Any]:
+    @property
+    def wraps(self) -> bool:
+        """As given by `wrap`."""
+        return self.wrap
+
+    def first_events(self, many: int) -> int:
+        """Few: a pass that searches a large torus takes long."""
+        return 64 if self.nodes <= 4096 else 1
+
+    def lower(self) -> Lowered:
         """The plain form that the engine takes and that provenance keeps."""
         return {"name": "torus", "x": self.x, "y": self.y, "z": self.z, "wrap": self.wrap}
 

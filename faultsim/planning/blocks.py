@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import LongIntegers
 from faultsim.machines.pod import Pod
 from faultsim.machines.slices import Shape, Slice
 from faultsim.planning.wanted import Wanted
@@ -71,7 +71,7 @@ def most_slices(pod: Pod, of: Slice) -> int:
     return min(most, (pod.n_cubes - pod.spares) // of.cubes) if pod.spares and of.cubes else most
 
 
-def block_of_host(pod: Pod, of: Slice) -> NDArray[np.int64]:
+def block_of_host(pod: Pod, of: Slice) -> LongIntegers:
     """The block of each host, or -1 where there is none.
 
     Examples
@@ -91,7 +91,7 @@ def block_of_host(pod: Pod, of: Slice) -> NDArray[np.int64]:
     return np.where(whole, (blocks[0] * most[1] + blocks[1]) * most[2] + blocks[2], -1)
 
 
-def places(pod: Pod, of: Slice) -> NDArray[np.int64]:
+def places(pod: Pod, of: Slice) -> LongIntegers:
     """A place for each slice that the pod has room for, as the place of each host, or -1.
 
     It is the slice's block, or with optical switches cubes of consecutive numbers.

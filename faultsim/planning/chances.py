@@ -5,18 +5,17 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.machines.pod import Pod
 from faultsim.machines.slices import Slice
 from faultsim.planning.blocks import Level, count_blocks, most_slices
 
-Floats = NDArray[np.float64]
 #: Cells of a table of probabilities above which draws are made instead; and cubes after which no spare is looked for.
 MOST_CELLS, MOST_CUBES = 2_000_000, 10**7
 
 
-def at_least(n: int, k: int | NDArray[np.int64], p: float) -> Floats:
+def at_least(n: int, k: int | LongIntegers, p: float) -> Floats:
     """P(X >= k) of X ~ Binomial(n, p), to the last digits also where it is small.
 
     Examples

@@ -3,22 +3,20 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
 from faultsim.machines.pod import Pod
 from faultsim.machines.slices import Slice
 from faultsim.planning.blocks import block_of_host, count_blocks, most_slices
 
-Floats = NDArray[np.float64]
-
 
 class Counts(NamedTuple):
     """A number that changes at some instants: ``up[i]`` from ``since[i]`` on, from 0 s to `span`."""
 
     since: Floats
-    up: NDArray[np.int64]
+    up: LongIntegers
     span: float
 
     @property
@@ -26,12 +24,12 @@ class Counts(NamedTuple):
         """Share of the time of each."""
         return np.diff(self.since, append=self.span) / self.span
 
-    def at(self, times: Floats) -> NDArray[np.int64]:
+    def at(self, times: Floats) -> LongIntegers:
         """The number at some times."""
         return self.up[np.searchsorted(self.since, times, side="right") - 1]
 
 
-def blocks_up(trace: FailureTrace, block_of: NDArray[np.int64]) -> Counts:
+def blocks_up(trace: FailureTrace, block_of: LongIntegers) -> Counts:
     """How many blocks have no host that is down.
 
     Parameters
@@ -64,7 +62,7 @@ def blocks_up(trace: FailureTrace, block_of: NDArray[np.int64]) -> Counts:
     return Counts(since, count, trace.span)
 
 
-def time_between(trace: FailureTrace, block_of: NDArray[np.int64]) -> float:
+def time_between(trace: FailureTrace, block_of: LongIntegers) -> float:
     """Mean time for which a block is up before a failure hits it; infinite if none does.
 
     Failures of its hosts that come together, or while it is down, are one.

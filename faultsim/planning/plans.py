@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, rates
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
 from faultsim.errors import OptionError
-from faultsim.machines.pod import Pod
+from faultsim.machines.pod import Pod, pod_of
 from faultsim.machines.text import parse_machine
 from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
@@ -88,7 +89,7 @@ class PodPlan(TablesOfAResult):
             raise OptionError("ettr: availability alone does not say how often hosts fail; give repair= or mtbf=, too")
         return self._ettr
 
-    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> NDArray[Any]:
+    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> Values:
         """Share of the pod's chips that can be promised as slices of a shape, over the availability of a host.
 
         Hosts are independent. `wiring` may be the other one than the pod's; a shape that then has no place has NaN.
@@ -290,10 +291,10 @@ def plan(
     )
 
 
-def _judge(job: Training, hosts: Hosts, given: dict[str, Any], any_rate: bool) -> None:
+def _judge(job: Training, hosts: Hosts, given: dict[str, object], any_rate: bool) -> None:
     """Check the times of checkpoints and restarts as far as they were given."""
 
-    def named(name: str, seconds: float) -> tuple[str, Any, float]:
+    def named(name: str, seconds: float) -> tuple[str, object, float]:
         return name, given[name], seconds
 
     if given["cost"] is not None or given["interval"] is not None:
@@ -312,8 +313,8 @@ def rewired(pod: Pod, wiring: str) -> Pod:
 
 def _pod(given: object) -> Pod:
     """The machine, if it is one whose slices can be counted."""
-    machine = parse_machine(given) if isinstance(given, str) else given
-    if not isinstance(machine, Pod):
+    machine = pod_of(parse_machine(given) if isinstance(given, str) else given)
+    if machine is None:
         # The one name that is a torus of chips, too.
         example = "pod:tpu-v4" if given == "tpu-v4" else "pod:tpu-v5p"
         raise OptionError(f"plan: the machine must be a pod, such as {example!r}, got {given!s:.60}")
@@ -329,7 +330,7 @@ def _or(given: checks.Duration | None, usual: float) -> checks.Duration:
     return usual if given is None else given
 
 
-def _listed(what: str, given: Any) -> list[Any]:
+def _listed(what: str, given: object) -> list[object]:
     listed = checks.plain(given)
     if isinstance(listed, int | float):
         return [listed]

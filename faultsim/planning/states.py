@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Indices, LongIntegers
 from faultsim.data.failures import FailureTrace
 from faultsim.machines.pod import Pod
 from faultsim.planning.blocks import Level, block_of_host, count_blocks, nested_levels
@@ -13,8 +13,7 @@ from faultsim.planning.packing import Packing
 from faultsim.planning.spares import NAN, Spares, cubes_taken
 from faultsim.planning.wanted import Wanted
 
-Floats = NDArray[np.float64]
-Up = NDArray[np.bool_]
+Up = Flags
 #: Cubes of a pod of which all states are looked at, states that are drawn of others, and values drawn at a time.
 MOST_CUBES, DRAWS, _AT_A_TIME = 12, 10_000, 4_000_000
 
@@ -27,7 +26,7 @@ def inside_levels(pod: Pod, wanted: Sequence[Wanted]) -> list[Level]:
     return levels
 
 
-def runs_up(pod: Pod, levels: Sequence[Level], up: Up) -> NDArray[np.int64]:
+def runs_up(pod: Pod, levels: Sequence[Level], up: Up) -> LongIntegers:
     """How many blocks of each level are up in each cube; `up` and the result have a row for each state."""
     of_cubes = up.reshape(len(up), -1, pod.hosts)
     runs = [of_cubes.reshape(*of_cubes.shape[:2], -1, level.hosts) for level in levels]
@@ -102,7 +101,7 @@ def drawn_cubes(
     """Slices inside cubes and of whole ones with optical switches: the least cubes that would do, of each draw."""
     levels, taken = inside_levels(pod, wanted), cubes_taken(pod, wanted)
     cubes = max(pod.n_cubes, 2 * taken + 32)
-    least: list[NDArray[np.int64]] = []
+    least: list[LongIntegers] = []
     for states in _drawn(cubes * pod.hosts, a, rng):
         up = np.cumsum(runs_up(pod, levels, states), axis=2)
         enough = np.all([up[i] >= level.need for i, level in enumerate(levels)], axis=0)
@@ -137,7 +136,7 @@ def _drawn(hosts: int, a: float, rng: np.random.Generator) -> Iterator[Up]:
         yield rng.random((min(rows, DRAWS - begin), hosts)) < a
 
 
-def _rows(states: Up) -> tuple[list[int], NDArray[np.intp]]:
+def _rows(states: Up) -> tuple[list[int], Indices]:
     """The different states of cubes as sets, and which of them each row is."""
     found, row = np.unique(states, axis=0, return_inverse=True)
     return [sum(1 << int(cube) for cube in np.flatnonzero(each)) for each in found], row.reshape(-1)

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod
@@ -87,7 +86,7 @@ def _room(wanted: Sequence[Wanted], enough: Callable[[Sequence[Wanted]], bool], 
 def promises_table(
     pod: Pod, wanted: Sequence[Wanted], hosts: Hosts, probabilities: Sequence[float], trace: FailureTrace | None
 ) -> PrintedTable:
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for of, _ in wanted:
         laws = {INDEPENDENT: independent_up(pod, of, hosts.availability)}
         if trace is not None:
@@ -112,7 +111,7 @@ def spares_table(
     trace: FailureTrace | None,
     rng: np.random.Generator,
 ) -> PrintedTable:
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     notes = []
     groups = [[each] for each in wanted] + ([list(wanted)] if at_once and len(wanted) > 1 else [])
     for group in groups:
@@ -124,7 +123,7 @@ def spares_table(
             said = _too_few(pod, group, each, probabilities, chances[name])
             notes += [said if trace is None else f"{_SAID[name]}: {said}"] if said else []
         for name, each in found.items():
-            row: dict[str, Any] = {"wanted": together(group)}
+            row: dict[str, object] = {"wanted": together(group)}
             row |= {} if trace is None else {"failures": name}
             row |= {"cubes": each.cubes, "method": each.method}
             row |= {"chance": each.chance, "low": each.low, "high": each.high}
@@ -209,7 +208,7 @@ def ettr_table(
     trace: FailureTrace | None,
     rng: np.random.Generator | None,
 ) -> PrintedTable:
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     left_out: dict[str, int] = {}
     seeds = [] if rng is None else rng.integers(2**63, size=RUNS).tolist()
     for of, _ in wanted:
@@ -224,7 +223,7 @@ def ettr_table(
                 found, why_not = simulated(pod, of, of_slice, rule, job, found, trace=trace, seeds=seeds, up=up)
                 if why_not:
                     left_out[why_not] = left_out.get(why_not, 0) + 1
-            row: dict[str, Any] = {"shape": str(of), "hosts": of.hosts, "mttf": mttf}
+            row: dict[str, object] = {"shape": str(of), "hosts": of.hosts, "mttf": mttf}
             row |= {"checkpointing": name, **found._asdict()}
             rows.append(row)
     columns = _columns(rows)
@@ -243,7 +242,7 @@ def ettr_table(
     return PrintedTable(columns, "ettr", formats, notes)
 
 
-def _of_simulation(columns: dict[str, NDArray[Any]], left_out: dict[str, int]) -> list[str]:
+def _of_simulation(columns: dict[str, Values], left_out: dict[str, int]) -> list[str]:
     """What is said of simulated ratios: those far from the formula, those of few failures, those that there are not."""
     count = len(columns["hits"])
     notes = []
@@ -257,7 +256,7 @@ def _of_simulation(columns: dict[str, NDArray[Any]], left_out: dict[str, int]) -
     return notes + [f"not simulated in {rows} of {count} rows: {why}" for why, rows in left_out.items()]
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
+def _columns(rows: Sequence[dict[str, object]]) -> dict[str, Values]:
     names = rows[0] if rows else {}
     return {
         name: np.array([row[name] for row in rows], dtype=object if isinstance(rows[0][name], str) else None)

@@ -71,7 +71,7 @@ def usual_rules(job: Training, mtbf: float) -> dict[str, Checkpointing]:
     }
 
 
-def named_rules(given: Sequence[Any] | str | Checkpointing) -> dict[str, Checkpointing]:
+def named_rules(given: Sequence[object] | str | Checkpointing) -> dict[str, Checkpointing]:
     """Rules from policies and words, by what a table calls them."""
     listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     found: dict[str, Checkpointing] = {}

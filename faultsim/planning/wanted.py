@@ -59,14 +59,14 @@ def wanted_slices(pod: Pod, shapes: Shapes | None) -> tuple[list[Wanted], bool]:
     return [Wanted(each, count) for each, count in found.items()], at_once
 
 
-def _pairs(shapes: Any) -> tuple[list[tuple[Any, Any]], bool]:
+def _pairs(shapes: object) -> tuple[list[tuple[object, object]], bool]:
     """Shape and number of each, and whether any number was given."""
     if isinstance(shapes, Mapping):
         return list(shapes.items()), True
     listed = shapes.split(",") if isinstance(shapes, str) else shapes
     if not isinstance(listed, Sequence) or isinstance(listed, Slice) or _is_shape(listed):
         return [(listed, 1)], False
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[object, object]] = []
     at_once = False
     for each in listed:
         shape, count = each, 1
@@ -82,12 +82,12 @@ def _pairs(shapes: Any) -> tuple[list[tuple[Any, Any]], bool]:
     return pairs, at_once
 
 
-def _is_shape(listed: Sequence[Any]) -> bool:
+def _is_shape(listed: Sequence[object]) -> bool:
     """Whether it is one shape, a tuple of three extents."""
     return isinstance(listed, tuple) and len(listed) == 3 and all(isinstance(each, int) for each in listed)
 
 
-def _one_shape(shapes: Any) -> str:
+def _one_shape(shapes: object) -> str:
     """A hint, where three numbers in a list look like the extents of one shape."""
     if not isinstance(shapes, list) or not _is_shape(tuple(shapes)):
         return ""

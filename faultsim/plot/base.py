@@ -268,7 +268,7 @@ def legend_of_figure(figure: "Figure", ax: "Axes", *, title: str | None = None) 
     made.get_title().set_color(current().ink)
 
 
-def legend(ax: "Axes", **options: Any) -> Any:
+def legend(ax: "Axes", **options: object) -> object:
     """A legend without a frame, in the ink of the theme."""
     made = ax.legend(**{"fontsize": 8, "frameon": False, "labelcolor": current().ink, "title_fontsize": 8} | options)
     made.get_title().set_color(current().ink)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats, LongIntegers
 from faultsim.plot.base import axes, room
 from faultsim.plot.theme import current
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
-Ints = NDArray[np.int64]
+Ints = LongIntegers
 #: Of a cube's edge: between cubes next to each other, around its hosts, and between these.
 GAP, RIM, SEAM = 0.16, 0.04, 0.03
 NOBODY, BROKEN = -1, -2
@@ -37,14 +37,14 @@ class Cubes(Protocol):
 def pod_of(result: "Result") -> Cubes | None:
     """The machine of a run, if it is a pod."""
     machine: Any = result.machine
-    return machine if machine.name == "pod" else None
+    return None if machine.blocks is None else machine
 
 
 class Layout(NamedTuple):
     """Column and row of each cube, row 0 on top, and what stands beside them."""
 
-    column: NDArray[np.float64]
-    row: NDArray[np.float64]
+    column: Floats
+    row: Floats
     words: list[tuple[float, float, str]]  # where a text begins
 
 
@@ -102,7 +102,7 @@ def _same_host(cube: Ints, hosts: int, nodes: int) -> Callable[[Ints], Ints]:
     return neighbour
 
 
-def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: NDArray[np.float64]) -> "Axes":
+def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: Floats) -> "Axes":
     """Squares for cubes that one job has as a whole, or nobody, and in other cubes a square for each host.
 
     Parameters
@@ -147,14 +147,14 @@ def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: NDArray[np.fl
     return ax
 
 
-def rim(words: str) -> Any:
+def rim(words: str) -> object:
     """What the legend shows of a cube with a frame."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor="none", edgecolor=current().down, linewidth=1.3, label=words)
 
 
-def _joined(state: Ints, columns: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _joined(state: Ints, columns: int) -> tuple[Flags, Flags]:
     """Whether a host is drawn in one with the next to the right, and with that below: those of one job."""
     hosts = len(state)
     host = np.arange(hosts)
@@ -165,7 +165,7 @@ def _joined(state: Ints, columns: int) -> tuple[NDArray[np.bool_], NDArray[np.bo
     return same[0], same[1]
 
 
-def _squares(left: Any, low: Any, wide: Any, high: Any) -> NDArray[np.float64]:
+def _squares(left: Any, low: Any, wide: Any, high: Any) -> Floats:
     """Corners of rectangles, shape (n, 4, 2)."""
     right, top = left + wide, low + high
     corners = ((left, low), (right, low), (right, top), (left, top))

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tick, tidy, verbatim
 from faultsim.plot.theme import ThemeName, current, themed
 
@@ -25,7 +26,7 @@ def plot_curves(
     y: str = "",
     title: str = "",
     log: bool = False,
-    styles: Mapping[str, Mapping[str, Any]] | None = None,
+    styles: Mapping[str, Mapping[str, object]] | None = None,
     theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw curves of one metric against another, each with its own colour and marker.
@@ -128,11 +129,11 @@ class _Log(Protocol):
     """The part of a `Workload` that `plot_job_sizes` needs."""
 
     @property
-    def size(self) -> NDArray[Any]:
+    def size(self) -> Values:
         """Nodes of each job."""
 
     @property
-    def work(self) -> NDArray[Any]:
+    def work(self) -> Values:
         """Node-seconds of each job."""
 
 

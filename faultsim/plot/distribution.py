@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, three_digits, tidy, verbatim
 from faultsim.plot.curves import plain_log
@@ -105,7 +105,7 @@ def plot_distribution(
     return ax
 
 
-def _steps(values: NDArray[np.float64], least: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _steps(values: Floats, least: float) -> tuple[Floats, Floats]:
     """Abscissae and the share (%) that has no more, from `least` on."""
     share = 100.0 * np.arange(1, len(values) + 1) / len(values)
     last = np.append(values[1:] > values[:-1], True)  # of equal values the last one tells

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats, LongIntegers
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.held_runs import Runs
 from faultsim.plot.theme import current
@@ -28,9 +28,9 @@ PAIRS = 1 << 20  # of an instant and a stay, compared at a time
 class Down:
     """When which nodes are down."""
 
-    node: NDArray[np.int64]
-    begin: NDArray[np.float64]
-    end: NDArray[np.float64]
+    node: LongIntegers
+    begin: Floats
+    end: Floats
 
 
 def down_times(result: "Result", *, free: bool) -> Down:
@@ -66,7 +66,7 @@ def down_times(result: "Result", *, free: bool) -> Down:
     return Down(nodes[kept], columns[1][kept], columns[2][kept])
 
 
-def _is_held(result: "Result", node: NDArray[np.int64], at: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _is_held(result: "Result", node: LongIntegers, at: Floats) -> Flags:
     """Whether a stay goes on at each of some instants on the node that belongs to it."""
     held, shape = result.allocations, result.machine.shape
     begin, end = held["begin"], held["end"]
@@ -93,10 +93,10 @@ def _is_held(result: "Result", node: NDArray[np.int64], at: NDArray[np.float64])
 def draw_failures(
     ax: "Axes",
     result: "Result",
-    scaled: Callable[[Any], NDArray[np.float64]],
+    scaled: Callable[[Any], Floats],
     down: Down,
     placed: Runs | None,
-) -> list[Any]:
+) -> list[object]:
     """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
 
     `placed` are the rows of all stays, then of the down times, if rows are not nodes. Returns what the legend shows.
@@ -116,7 +116,7 @@ def draw_failures(
         )
     failed = np.flatnonzero(events["kind"] == EventKind.FAILURE)
     height = events["node"][failed] + 0.5 if placed is None else _heights(result, failed, down, placed)
-    marks: list[Any] = []
+    marks: list[object] = []
     for kills, colour, label in (
         (False, current().soft, "failure"),
         (True, current().kill, "failure that kills a job"),
@@ -131,7 +131,7 @@ def draw_failures(
     return marks
 
 
-def _heights(result: "Result", failed: NDArray[np.int64], down: Down, placed: Runs) -> NDArray[np.float64]:
+def _heights(result: "Result", failed: LongIntegers, down: Down, placed: Runs) -> Floats:
     """Rows of failures where rows are no nodes: of the job that was hit, or the node that is down; else the top."""
     events, held = result.events, result.allocations
     row, first, count = placed
@@ -152,7 +152,7 @@ def _heights(result: "Result", failed: NDArray[np.int64], down: Down, placed: Ru
     return np.array(found, dtype=float)
 
 
-def _crosses(ax: "Axes", where: NDArray[np.float64], colour: str, label: str) -> Any:
+def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> object:
     """Draw crosses, each on its halo, as one collection: with path effects each would be drawn by itself."""
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D
@@ -180,7 +180,7 @@ def _crosses(ax: "Axes", where: NDArray[np.float64], colour: str, label: str) ->
     return Line2D([], [], linestyle="none", marker=cross, markersize=CROSS, color=colour, label=label)
 
 
-def halo() -> list[Any]:
+def halo() -> list[object]:
     """What lets a mark be seen on any colour: an edge in that of the ground."""
     from matplotlib.patheffects import withStroke
 
@@ -189,12 +189,12 @@ def halo() -> list[Any]:
 
 def draw_rectangles(
     ax: "Axes",
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    left: Floats,
+    right: Floats,
+    first: LongIntegers,
+    count: LongIntegers,
     fills: Sequence[str],
-    kind: NDArray[np.int64],
+    kind: LongIntegers,
     *,
     hatch: str | None = None,
     edges: bool = False,
@@ -221,7 +221,7 @@ def draw_rectangles(
         _hatch(ax, corners, hatch)
 
 
-def _hatch(ax: "Axes", corners: NDArray[np.float64], hatch: str) -> None:
+def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
     """Hatch bars as one shape: matplotlib draws the pattern once for each shape, in half a millisecond."""
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
@@ -232,7 +232,7 @@ def _hatch(ax: "Axes", corners: NDArray[np.float64], hatch: str) -> None:
     ax.add_collection(PathCollection([Path(points, codes)], facecolors="none", hatch=hatch, **lines), autolim=False)
 
 
-def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> Any:
+def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> object:
     """What the legend shows of a kind of bars."""
     from matplotlib.patches import Patch
 

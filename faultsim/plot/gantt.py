@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, Values
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
 from faultsim.plot.failure_marks import HATCH, PALE, Down, down_times, draw_failures, draw_rectangles, swatch
@@ -100,7 +100,7 @@ def drawn_gantt(
     origin, finish = result.span
     unit, seconds = time_unit(finish - origin)
 
-    def scaled(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scaled(times: Floats) -> Floats:
         return (np.asarray(times) - origin) / seconds
 
     ax = axes(ax, 9.0, 5.0)
@@ -155,7 +155,7 @@ def name_nodes(ax: "Axes", nodes: int) -> None:
         ax.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 4, 5, 10]))
 
 
-def _where(runs: Runs, chosen: NDArray[np.bool_]) -> Runs:
+def _where(runs: Runs, chosen: Flags) -> Runs:
     row, first, count = runs
     return row[chosen], first[chosen], count[chosen]
 
@@ -181,7 +181,7 @@ def _first(parts: Iterator[Runs]) -> tuple[Runs | None, Iterator[Runs]]:
     return joined(seen), iter(())
 
 
-def _paint(ax: "Axes", bars: Iterable[tuple[NDArray[Any], ...]], fills: list[str], *, pale: bool) -> None:
+def _paint(ax: "Axes", bars: Iterable[tuple[Values, ...]], fills: list[str], *, pale: bool) -> None:
     """Paint bars (begin, end, first node, node count, colour, whether a failure ended it) as one picture."""
     (right, top), kinds = (ax.get_xlim()[1], ax.get_ylim()[1]), len(fills)
     height, width = min(int(top), PIXELS[0]), PIXELS[1]
@@ -200,7 +200,7 @@ def _paint(ax: "Axes", bars: Iterable[tuple[NDArray[Any], ...]], fills: list[str
     )
 
 
-def _killed(result: "Result") -> NDArray[np.bool_]:
+def _killed(result: "Result") -> Flags:
     """Which rows of the allocations a failure ended, or the theft of their nodes."""
     held, events = result.allocations, result.events
     stops = (events["kind"] == EventKind.RESCHEDULE) | (events["kind"] == EventKind.FAILURE)

@@ -1,26 +1,25 @@
 """Who held which nodes, as runs of consecutive nodes: rectangles of a chart."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import LongIntegers, Values
 from faultsim.results.held import Held
 
-Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of the allocation, first node, node count
+Runs = tuple[LongIntegers, LongIntegers, LongIntegers]  # row of the allocation, first node, node count
 BLOCK = 1 << 19  # nodes looked at at a time, so that a long list needs no copy of itself, nor a picture of many shapes
 
 
-def stay_nodes(held: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+def stay_nodes(held: Mapping[str, Values]) -> LongIntegers:
     """How many nodes each stay held."""
     if "x" in held:
-        boxes: NDArray[np.int64] = np.asarray(held["a"], dtype=np.int64) * held["b"] * held["c"]
+        boxes: LongIntegers = np.asarray(held["a"], dtype=np.int64) * held["b"] * held["c"]
         return boxes
     return np.diff(held["node_offsets"]).astype(np.int64)
 
 
-def box_runs(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int]) -> Runs:
+def box_runs(held: Mapping[str, Values], shape: tuple[int, int, int]) -> Runs:
     """Boxes as runs of consecutive nodes: one along z for each (x, y), two where it wraps; whole planes joined."""
     ny, nz = shape[1], shape[2]
     x, y, z, a, b, c = (np.asarray(held[name], dtype=np.int64) for name in "xyzabc")
@@ -37,7 +36,7 @@ def box_runs(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int]) -> R
     return _joined(rows, first, count)
 
 
-def _joined(row: NDArray[np.int64], first: NDArray[np.int64], count: NDArray[np.int64]) -> Runs:
+def _joined(row: LongIntegers, first: LongIntegers, count: LongIntegers) -> Runs:
     """Join runs of one allocation that touch."""
     order = np.lexsort((first, row))
     row, first, count = row[order], first[order], count[order]
@@ -47,7 +46,7 @@ def _joined(row: NDArray[np.int64], first: NDArray[np.int64], count: NDArray[np.
     return row[start], first[start], np.add.reduceat(count, start) if len(start) else count
 
 
-def list_runs(held: Mapping[str, NDArray[Any]]) -> Runs:
+def list_runs(held: Mapping[str, Values]) -> Runs:
     """Sorted node lists as runs of consecutive nodes."""
     offsets, nodes = np.asarray(held["node_offsets"]), np.asarray(held["nodes"])
     begins = np.ones(len(nodes), dtype=bool)
@@ -58,7 +57,7 @@ def list_runs(held: Mapping[str, NDArray[Any]]) -> Runs:
     return row, nodes[start].astype(np.int64), np.diff(np.append(start, len(nodes)))
 
 
-def blocks(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None) -> Iterator[Runs]:
+def blocks(held: Mapping[str, Values], shape: tuple[int, int, int] | None) -> Iterator[Runs]:
     """The runs of all stays, a block of stays at a time."""
     rows = len(held["job"])
     if shape is not None:

@@ -7,11 +7,9 @@ import heapq
 from bisect import bisect_left
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.plot.held_runs import Runs
-
-Floats = NDArray[np.float64]
 
 
 class Rows:
@@ -63,7 +61,7 @@ class Rows:
                     del self._first[j + 1]
 
 
-def lanes(begin: Floats, end: Floats, size: NDArray[np.int64], rows: int) -> Runs:
+def lanes(begin: Floats, end: Floats, size: LongIntegers, rows: int) -> Runs:
     """Rows of each stay, in the order in which they begin; rows are free again when a stay ends.
 
     Examples

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
@@ -35,7 +35,7 @@ FACES = (
 ENDS = (".gif", ".webp", ".png")
 
 
-def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
+def occupancy(result: "Result", at: float) -> LongIntegers:
     """Which job holds each node of a torus, or each host of a pod, at an instant.
 
     Parameters
@@ -83,7 +83,7 @@ def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
     return state
 
 
-def _places(result: "Result") -> tuple[Mapping[str, NDArray[Any]], tuple[int, ...]]:
+def _places(result: "Result") -> tuple[Mapping[str, Values], tuple[int, ...]]:
     """Who held what, and the shape of the machine."""
     machine, held = result.machine, result.allocations
     if (pod := pod_of(result)) is not None:
@@ -164,7 +164,7 @@ def plot_occupancy(
     return _draw(result, moment, view, ax, job_colours(result))
 
 
-def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colours: NDArray[np.int64]) -> "Axes":
+def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colours: LongIntegers) -> "Axes":
     _, shape = _places(result)
     state = occupancy(result, moment)
     if (pod := pod_of(result)) is not None:
@@ -191,16 +191,16 @@ def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colour
     return ax
 
 
-def _paints(state: NDArray[np.int64], colours: NDArray[np.int64]) -> NDArray[np.float64]:
+def _paints(state: LongIntegers, colours: LongIntegers) -> Floats:
     """Red, green and blue of each node, by the job that holds it."""
     names = [*FILLS, current().free, current().down]
     rgb = np.array([[int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)] for name in names])
     of_job = colours[np.maximum(state, 0)] if len(colours) else np.zeros(state.shape, dtype=np.int64)
-    paints: NDArray[np.float64] = rgb[np.where(state >= 0, of_job, len(FILLS) + (state == BROKEN))]
+    paints: Floats = rgb[np.where(state >= 0, of_job, len(FILLS) + (state == BROKEN))]
     return paints
 
 
-def _slices(ax: "Axes | None", state: NDArray[np.int64], colours: NDArray[np.int64]) -> "Axes":
+def _slices(ax: "Axes | None", state: LongIntegers, colours: LongIntegers) -> "Axes":
     """The layers of equal z as grids in rows, as many side by side as make the picture about as wide as it may be."""
     from matplotlib.collections import PolyCollection
 
@@ -235,13 +235,13 @@ def _slices(ax: "Axes | None", state: NDArray[np.int64], colours: NDArray[np.int
     return ax
 
 
-def _flat(points: NDArray[Any]) -> NDArray[np.float64]:
+def _flat(points: Values) -> Floats:
     """Points in space, shape (..., 3), projected: seen from where x, y and z are large."""
     x, y, z = points[..., 0], points[..., 1], points[..., 2]
     return np.stack([(x - y) * COS, z - (x + y) * SIN], axis=-1)
 
 
-def _cubes(state: NDArray[np.int64], colours: NDArray[np.int64]) -> Any:
+def _cubes(state: LongIntegers, colours: LongIntegers) -> Any:
     """One cube per node as polygons, the far ones first so that the near ones hide them."""
     from matplotlib.collections import PolyCollection
 
@@ -280,7 +280,7 @@ def _name_axes(ax: "Axes", shape: tuple[int, int, int]) -> None:
         ax.text(x, y, f" {name} ", color=current().ink, fontsize=9, va=up, ha=across)
 
 
-def _caption(result: "Result", state: NDArray[np.int64], moment: float) -> str:
+def _caption(result: "Result", state: LongIntegers, moment: float) -> str:
     begin, end = result.span
     unit, seconds = time_unit(end - begin)
     jobs, nodes = len(np.unique(state[state >= 0])), int((state >= 0).sum())

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, tidy, wide
 from faultsim.plot.theme import ThemeName, current, themed
@@ -39,7 +40,7 @@ class PlanLike(Protocol):
     def promises(self) -> Any:
         """The table, which with a trace says what that promises."""
 
-    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> NDArray[Any]:
+    def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> Values:
         """Share of the chips of the pod."""
 
 

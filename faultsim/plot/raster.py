@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from faultsim.arrays import Floats, LongIntegers
 
 
 class Raster:
@@ -36,7 +36,7 @@ class Raster:
         # Differences along both axes; a rectangle changes 16 of them, however large it is.
         self._changes = np.zeros((kinds, height + 2, width + 2))
 
-    def add(self, left: Floats, right: Floats, low: Floats, high: Floats, kind: NDArray[np.int64]) -> None:
+    def add(self, left: Floats, right: Floats, low: Floats, high: Floats, kind: LongIntegers) -> None:
         """Add rectangles.
 
         Parameters
@@ -82,7 +82,7 @@ class Raster:
         return out
 
 
-def _edge(at: Floats, last: int, sign: float) -> list[tuple[NDArray[np.int64], Floats]]:
+def _edge(at: Floats, last: int, sign: float) -> list[tuple[LongIntegers, Floats]]:
     """An edge as two changes of the coverage along an axis: the pixel, and by how much.
 
     Up to the edge's pixel k the coverage is 1, in it the fraction f, after it 0: changes of f - 1 at k and -f after.

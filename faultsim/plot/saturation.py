@@ -27,7 +27,7 @@ def plot_saturation(
     y: str = "",
     ax: "Axes | None" = None,
     title: str = "",
-    styles: Mapping[str, Mapping[str, Any]] | None = None,
+    styles: Mapping[str, Mapping[str, object]] | None = None,
     theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw what grows with the offered load, on a logarithmic axis, with a mark where the machine is full.

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import LongIntegers
 from faultsim.plot.base import three_digits
 from faultsim.plot.theme import current
 from faultsim.plot.touching import STRONG
@@ -27,7 +27,7 @@ _WAITS = (
     (np.inf, "over 1 day"),
 )
 
-Classes = tuple[NDArray[np.int64], list[str], list[str]]  # of each job; colour and words of each class
+Classes = tuple[LongIntegers, list[str], list[str]]  # of each job; colour and words of each class
 
 
 def classes(result: "Result", by: By) -> Classes:
@@ -70,7 +70,7 @@ def _users(result: "Result") -> Classes:
     return found, colours, words
 
 
-def _sizes(size: NDArray[np.int64]) -> Classes:
+def _sizes(size: LongIntegers) -> Classes:
     """Powers of two, joined where there are more than eight of them."""
     power = np.ceil(np.log2(np.maximum(size, 1))).astype(np.int64)
     step = int(np.ceil((power.max(initial=0) + 1) / len(SCALE)))
@@ -84,7 +84,7 @@ def _sizes(size: NDArray[np.int64]) -> Classes:
     return _scaled(kind, words)
 
 
-def _scaled(kind: NDArray[np.int64], words: list[str]) -> Classes:
+def _scaled(kind: LongIntegers, words: list[str]) -> Classes:
     """Classes that occur, with colours from the scale."""
     there, found = np.unique(kind, return_inverse=True)
     places = np.linspace(0, len(SCALE) - 1, len(there)).round().astype(int)

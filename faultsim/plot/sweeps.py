@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.checks import did_you_mean
 from faultsim.errors import OptionError
 from faultsim.plot.base import (
@@ -42,7 +42,7 @@ _NUMBERS_UP_TO = 120  # most cells of a heat map that show their number
 class Cells(Protocol):
     """What `summary` and `compare` of a sweep's table return: columns by name."""
 
-    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, name: str, /) -> Values: ...
     @property
     def notes(self) -> Sequence[str]:
         """What a reader should know."""
@@ -51,7 +51,7 @@ class Cells(Protocol):
 class SweepLike(Protocol):
     """The part of a `faultsim.SweepTable` that these figures need."""
 
-    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, name: str, /) -> Values: ...
     @property
     def axes(self) -> Sequence[str]:
         """Names of the columns that identify the cell."""
@@ -187,7 +187,7 @@ def plot_sweep(
 def _draw_lines(
     ax: "Axes",
     metric: str,
-    found: "Cells | Mapping[str, NDArray[Any]]",
+    found: "Cells | Mapping[str, Values]",
     x: str,
     lines: Mapping[Any, None],
     keys: Sequence[tuple[object, ...]],
@@ -484,20 +484,20 @@ def _key(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _several(column: NDArray[Any]) -> bool:
+def _several(column: Values) -> bool:
     return len({str(_key(value)) for value in column.tolist()}) > 1
 
 
-def _places(column: NDArray[Any]) -> tuple[NDArray[np.float64], list[str] | None]:
+def _places(column: Values) -> tuple[Floats, list[str] | None]:
     """Numbers at their positions, words side by side with their names."""
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
         return column.astype(float), None
-    order: Mapping[Any, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}
+    order: Mapping[object, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}
     places = np.array([order[_key(value)] for value in column.tolist()], dtype=float)
     return places, [verbatim(value_text(value)) for value in order]
 
 
-def _ranks(column: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
+def _ranks(column: Values) -> tuple[LongIntegers, list[str]]:
     """Numbers in their order, words in the order in which they come, each with its name."""
     values = list(dict.fromkeys(map(_key, column.tolist())))
     if column.dtype.kind in "iuf":

@@ -106,7 +106,7 @@ def root_figure(ax: Any) -> Any:
     return figure
 
 
-def _fits(ax: Any) -> ThemeName:
+def _fits(ax: object) -> ThemeName:
     """The theme whose ink can be read on the figure of an Axes."""
     red, green, blue, opacity = root_figure(ax).get_facecolor()
     dark = opacity > 0.5 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5

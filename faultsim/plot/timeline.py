@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats
 from faultsim.data.event_kinds import EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
-Steps = tuple[NDArray[np.float64], NDArray[np.float64]]
+Steps = tuple[Floats, Floats]
 MAX_STEPS = 4000  # more than a figure can show
 
 
-def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[np.float64]) -> Steps:
+def _steps(up: Floats, down: Floats, weight: Floats) -> Steps:
     """The step function that rises by `weight` at `up` and falls by it at `down`: times, and the value from then on."""
     times = np.concatenate([up, down])
     change = np.concatenate([weight, -weight])
@@ -31,7 +31,7 @@ def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[n
     return at, np.cumsum(np.bincount(where, weights=change, minlength=len(at)))
 
 
-Spells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  # from, to, nodes
+Spells = tuple[Floats, Floats, Floats]  # from, to, nodes
 
 
 def _held(result: "Result") -> Spells:
@@ -64,7 +64,7 @@ def _waiting(result: "Result") -> Spells:
     return came[came_order], events["time"][started], size
 
 
-def _requeued(result: "Result") -> NDArray[np.bool_]:
+def _requeued(result: "Result") -> Flags:
     """Which events are failures after which a job waited again: it left its nodes then, and not for good."""
     events, held = result.events, result.allocations
     hit = np.flatnonzero((events["kind"] == EventKind.FAILURE) & (events["job"] >= 0))
@@ -83,13 +83,13 @@ def _refuse_kills(result: "Result") -> None:
         )
 
 
-def _decisions(result: "Result") -> NDArray[np.float64]:
+def _decisions(result: "Result") -> Floats:
     """When the jobs received their nodes: a start delay before they started."""
-    decisions: NDArray[np.float64] = result.jobs["start"] - result.settings["start_delay"]
+    decisions: Floats = result.jobs["start"] - result.settings["start_delay"]
     return decisions
 
 
-def _thinned(at: NDArray[np.float64], value: NDArray[np.float64], end: float) -> Steps:
+def _thinned(at: Floats, value: Floats, end: float) -> Steps:
     """Time averages over equal bins if there are more steps than a figure can show."""
     if len(at) <= MAX_STEPS or end <= at[0]:
         return at, value

@@ -1,12 +1,12 @@
 """Colours of jobs such that those that touch differ: on the nodes of the machine, on rows of a chart, and in time."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.data.columns import read_only
 from faultsim.plot import cubes
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
@@ -14,7 +14,7 @@ from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 if TYPE_CHECKING:
     from faultsim.results.result import Result
 
-Ints = NDArray[np.int64]
+Ints = LongIntegers
 #: Fills of the jobs: far enough apart for colour-blind readers, on light and on dark ground.
 STRONG = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#999933", "#AA4499")
 
@@ -108,9 +108,7 @@ def _beside(shape: tuple[int, int, int]) -> list[Callable[[Ints], Ints]]:
     return [along(1, 0, 0), along(0, 1, 0), along(0, 0, 1)]
 
 
-def touching(
-    runs: Runs, begin: NDArray[np.float64], end: NDArray[np.float64], beside: Sequence[Callable[[Ints], Ints]]
-) -> Ints:
+def touching(runs: Runs, begin: Floats, end: Floats, beside: Sequence[Callable[[Ints], Ints]]) -> Ints:
     """Pairs of stays, shape (n, 2), that follow each other on a node, or overlap in time on neighbouring ones.
 
     Examples
@@ -152,7 +150,7 @@ def touching(
     return np.column_stack([one[apart], another[apart]])
 
 
-def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+def _distinct(values: Values) -> Values:
     """In ascending order; sorting is faster than the hashing of `np.unique`."""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered

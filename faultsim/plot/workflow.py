@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.plot.base import axes, legend_below, on, room, tidy, time_unit, verbatim
 from faultsim.plot.failure_marks import HATCH, PALE, halo, swatch
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from faultsim.results.workflow_result import WorkflowResult
 
-Floats = NDArray[np.float64]
 #: Bars up to which jobs are named and decisions marked.
 NAMED_UP_TO = 60
 _HEIGHT = 0.8
@@ -91,7 +90,7 @@ def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None, theme: 
     return ax
 
 
-def _colours(stays: dict[str, NDArray[Any]], of: str) -> NDArray[np.int64]:
+def _colours(stays: dict[str, Values], of: str) -> LongIntegers:
     """Number of the colour of each stay, by job or by workflow."""
     _, which = np.unique(stays[of], return_inverse=True)
     count = len(which)
@@ -101,7 +100,7 @@ def _colours(stays: dict[str, NDArray[Any]], of: str) -> NDArray[np.int64]:
 
 
 def _bars(
-    ax: "Axes", node: NDArray[Any], left: Floats, right: Floats, fills: NDArray[Any], opacity: float, hatch: str | None
+    ax: "Axes", node: Values, left: Floats, right: Floats, fills: Values, opacity: float, hatch: str | None
 ) -> None:
     from matplotlib.collections import PolyCollection
 
@@ -117,7 +116,7 @@ def _bars(
         ax.add_collection(bars)
 
 
-def _workflows(result: "WorkflowResult", stays: dict[str, NDArray[Any]], fills: NDArray[Any]) -> list[Any]:
+def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values) -> list[object]:
     """What the legend says of the colours, if they are few enough to be told apart."""
     here, at = np.unique(stays["workflow"], return_index=True)
     if len(here) > 8 or len(set(fills[at].tolist())) < len(here):
@@ -128,7 +127,7 @@ def _workflows(result: "WorkflowResult", stays: dict[str, NDArray[Any]], fills: 
     return [swatch(verbatim(name), fill, 1.0, None) for name, fill in zip(names, fills[at].tolist(), strict=True)]
 
 
-def _decisions(ax: "Axes", stays: dict[str, NDArray[Any]], begin: Floats, end: Floats) -> list[Any]:
+def _decisions(ax: "Axes", stays: dict[str, Values], begin: Floats, end: Floats) -> list[Any]:
     """A dot for each decision; a line to it from where a failure ended the stay of its job before."""
     marks: list[Any] = ax.plot(
         begin, stays["node"], linestyle="none", marker="o", markersize=3.5, color=current().ink, zorder=4,
@@ -151,8 +150,8 @@ def _decisions(ax: "Axes", stays: dict[str, NDArray[Any]], begin: Floats, end: F
 
 
 def _name_bars(
-    ax: "Axes", names: list[str], node: NDArray[Any], begin: Floats, end: Floats, fills: NDArray[Any],
-    killed: NDArray[np.bool_],
+    ax: "Axes", names: list[str], node: Values, begin: Floats, end: Floats, fills: Values,
+    killed: Flags,
 ) -> None:  # fmt: skip
     """The label of its job on each bar that has room for it."""
     inch, high = (
@@ -168,7 +167,7 @@ def _name_bars(
             )  # fmt: skip
 
 
-def stays_of(result: "WorkflowResult") -> dict[str, NDArray[Any]]:
+def stays_of(result: "WorkflowResult") -> dict[str, Values]:
     """Columns workflow, job, node, decided, ready (inputs are there), end, killed: a row for each decision."""
     events, kinds = result.events, WorkflowEventKind
     rows = np.flatnonzero(np.isin(events["kind"], (kinds.START, kinds.FINISH, kinds.KILL)))
@@ -186,7 +185,7 @@ def stays_of(result: "WorkflowResult") -> dict[str, NDArray[Any]]:
     }
 
 
-def labels_of(result: "WorkflowResult", stays: dict[str, NDArray[Any]]) -> list[str]:
+def labels_of(result: "WorkflowResult", stays: dict[str, Values]) -> list[str]:
     """The label of each job, or its number; with the number of its workflow if there are several."""
     found = []
     for w, job in zip(stays["workflow"].tolist(), stays["job"].tolist(), strict=True):
@@ -196,12 +195,12 @@ def labels_of(result: "WorkflowResult", stays: dict[str, NDArray[Any]]) -> list[
     return found
 
 
-def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[Any]:
+def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[object]:
     """Down times, and crosses on the failures; the entries of the legend."""
     trace, events = result.failures, result.events
     if trace is None:
         return []
-    marks: list[Any] = []
+    marks: list[object] = []
     down = trace.downtime > 0
     if down.any():
         left = (trace.time[down] - first) / seconds

@@ -6,9 +6,9 @@ from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Self
 
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 
 __all__ = [
@@ -57,30 +57,30 @@ class Policy:
         """Whether the class was written by a user, in Python."""
         return False
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
-        lowered: dict[str, Any] | None = self.__dict__.get("_lowered")
+        lowered: Lowered | None = self.__dict__.get("_lowered")
         if lowered is None:
             lowered = self._plain()
             if not self.is_written():  # a user's class need not be frozen
                 object.__setattr__(self, "_lowered", lowered)
         return {**lowered}
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """What `lower` returns, which asks once."""
-        lowered: dict[str, Any] = {"name": self.name}
+        lowered: Lowered = {"name": self.name}
         cls: Any = type(self)
         for name in _parameters(cls):
             value = getattr(self, name)
             lowered[name] = value.lower() if isinstance(value, Policy) else value
         return lowered
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """Columns that the lowered form only counts and hashes; a saved result keeps them separately."""
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """The policy of a lowered form (without its name) and its `arrays`."""
         return cls(**options)
 
@@ -111,7 +111,7 @@ class OwnPolicy(Policy):
         """Whether it is none of the package's own, or the base of a kind, which says what is to be defined."""
         return cls.name == "python" or not cls.__module__.startswith("faultsim.policies.")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With the object itself for one written in Python."""
         if not self.is_written():
             return super()._plain()

@@ -1,16 +1,24 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, rates, renames
+from faultsim.arrays import Floats, Values
+from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
+from faultsim.data.workload import Workload
+from faultsim.data.world import NO_REQUESTS, PredictionRows, RequestRows
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
+from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds, SeenJobs, reads_runtimes
+from faultsim.policies.given_columns import given_numbers
+from faultsim.policies.interval_reports import MOST, bucket_numbers, refuse_short
 from faultsim.policies.judged import AnyRate, Judged
 from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
 from faultsim.policies.words import VictimsWord
@@ -65,11 +73,40 @@ class Checkpointing(OwnPolicy):
     #: Whether it asks jobs to save while they run (model.md#requested).
     requests: ClassVar[bool] = False
 
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
+    def work_between(self, size: Values) -> Floats | None:
         """Seconds of work between two checkpoints, or requests, for a job of each size; None if none are fixed."""
         if not self.is_asked():
             return None
         return np.full(len(size), _seconds(f"{type(self).__name__}.interval", getattr(self, "interval", None)))
+
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """Requests that are planned before the run, by its failures, or by what a predictor foresees of them."""
+        return NO_REQUESTS
+
+    @property
+    def plans_in_python(self) -> bool:
+        """Whether it was written in Python and plans checkpoints before the run."""
+        return self.is_written() and not self.is_asked()
+
+    def all_intervals(self, jobs: Workload, estimate: Floats) -> Floats | None:
+        """Seconds of work between two checkpoints, or requests, of each job; None without a fixed interval."""
+        return self._own_intervals(jobs, estimate) if self.plans_in_python else self.work_between(jobs.size)
+
+    def planned_intervals(self, jobs: Workload, estimate: Floats) -> Floats | None:
+        """The same of one whose checkpoints are planned; None for others, whose intervals are between requests."""
+        return self.all_intervals(jobs, estimate) if self.planned or self.plans_in_python else None
+
+    def _own_intervals(self, jobs: Workload, estimate: Floats) -> Floats:
+        """What it plans in Python, checked: one interval per job."""
+        name = type(self).__name__
+        _seconds(f"{name}.cost", getattr(self, "cost", None), low=0.0)
+        seen = {each: column for each, column in jobs.columns.items() if each != "runtime" or reads_runtimes(self)}
+        seen["estimate"] = estimate.view()
+        seen["estimate"].flags.writeable = False  # the engine goes by these numbers
+        planned = given_numbers(f"{name}.intervals", "it", self.intervals(SeenJobs(**seen)), finite=False, timed=True)
+        if planned.shape != (len(jobs),) or not (planned > 0).all():
+            raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {planned!r:.60}")
+        return planned
 
     def intervals(self, jobs: Any) -> ArrayLike:
         """Seconds of work between two planned checkpoints of each job (model.md#planned).
@@ -105,7 +142,7 @@ class Checkpointing(OwnPolicy):
         """Whether it was written in Python and answers requests."""
         return cls.is_written() and cls.wants is not Checkpointing.wants
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         if not self.is_written():
             return super()._plain()
         if self.is_asked() and type(self).intervals is not Checkpointing.intervals:
@@ -159,7 +196,7 @@ class _AtIntervals(Judged, Checkpointing):
     def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
         rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
+    def work_between(self, size: Values) -> Floats:
         """The interval, for every size."""
         return np.full(len(size), self.interval)
 
@@ -250,9 +287,9 @@ class Young(_ByRate):
 
         def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> Floats:
         """sqrt(2 C M / size)."""
-        interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
+        interval: Floats = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
         return interval
 
 
@@ -290,12 +327,12 @@ class Daly(_ByRate):
 
         def __init__(self, cost: checks.Duration, mtbf: checks.Duration, *, any_rate: bool = False) -> None: ...
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> Floats:
         """The interval, by the same operations as in the engines."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         part = cost / (2.0 * m)
         higher = np.sqrt((2.0 * cost) * m) * ((1.0 + np.sqrt(part) / 3.0) + part / 9.0) - cost
-        interval: NDArray[np.float64] = np.where(cost < 2.0 * m, higher, m)
+        interval: Floats = np.where(cost < 2.0 * m, higher, m)
         return interval
 
 
@@ -340,10 +377,10 @@ class MaxAvailability(_ByRate):
             self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration, *, any_rate: bool = False
         ) -> None: ...
 
-    def work_between(self, size: Any) -> NDArray[np.float64]:
+    def work_between(self, size: Any) -> Floats:
         """sqrt(2 (m + R) C + C**2)."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
-        interval: NDArray[np.float64] = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
+        interval: Floats = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
         return interval
 
 
@@ -377,6 +414,20 @@ class BeforeFailure(Checkpointing):
     if TYPE_CHECKING:
 
         def __init__(self, cost: checks.Duration) -> None: ...
+
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """One in time before each failure, those that are foreseen if there is a predictor."""
+        if foreseen is not None:
+            return RequestRows(_in_time(foreseen.begin, self.cost), foreseen.node)
+        return NO_REQUESTS if trace is None else RequestRows(_in_time(trace.time, self.cost), trace.node)
+
+
+def _in_time(time: Floats, cost: float) -> Floats:
+    """The latest begins of checkpoints that end by `time`: ``time - cost``, unless rounding makes that too late."""
+    begin = time - cost
+    while (late := begin + cost > time).any():
+        begin[late] = np.nextafter(begin[late], -np.inf)
+    return begin
 
 
 @dataclass(frozen=True)
@@ -513,8 +564,26 @@ class PredictedWindows(Judged, Checkpointing):
             any_rate: bool = False,
         ) -> None: ...
 
+    def planned_requests(self, trace: FailureTrace | None, foreseen: PredictionRows | None) -> RequestRows:
+        """At the start of each bucket with a failure, and every `interval` in it, to victims among all jobs."""
+        if trace is None:
+            return NO_REQUESTS
+        length = self.bucket.length
+        refuse_short("a bucket", length, trace.span)
+        hot = np.unique(bucket_numbers(trace.time, length)).astype(np.float64)
+        each = math.ceil(length / self.interval) + 1  # one too many, since the quotient may round; filtered below
+        if each * len(hot) > MOST:
+            raise OptionError(
+                f"an interval of {self.interval:g} s makes {each * len(hot):,} requests in {len(hot):,} buckets of "
+                f"{length:g} s; at most {MOST:,} are allowed"
+            )
+        start, end = (hot * length)[:, None], ((hot + 1.0) * length)[:, None]
+        time = start + np.arange(each) * self.interval
+        inside: Floats = time[time < end]
+        return RequestRows(inside, np.full(len(inside), -1, np.int32))
+
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         given = options["bucket"]
         parts = {"hours": given} if isinstance(given, int | float) else {"length": given["length"]}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import reads_runtimes
 from faultsim.policies.contract import Compiled, by_name, capsule_parts, check_version
@@ -99,7 +100,7 @@ class CompiledOrder(Compiled, QueueOrder):
         _FUNCTION(self.address)(len(key), *pointers[:3], now, pointers[3], self.user_data or None)
         return key
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """The object itself."""
         reads_runtimes(self)
         return {"name": self.name, "object": self}

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from faultsim import checks
+from faultsim.data.lowered import Lowered
 from faultsim.errors import DecisionError, OptionError
 from faultsim.policies.base import reads_runtimes
 from faultsim.policies.contract import MOST_BYTES, PlacementTable, SchedulerTable, Tabled, check_version, table_of
@@ -110,7 +111,7 @@ class CompiledScheduler(Tabled, Scheduler):
         """What else it was made of."""
         return {"order": self.order, "repairs": self.repairs, "version": self.version}
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """Its name, its order, and the object itself."""
         reads_runtimes(self)
         policy = {"name": self.name, "policy": self.title, "order": self.order.lower(), "repairs": self.repairs}
@@ -177,15 +178,16 @@ class CompiledPlacement(Tabled, Placement):
         """What else it was made of."""
         return {"box_order": self.box_order, "version": self.version}
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> Lowered:
         """Its name, the order of the boxes, and the object itself."""
         reads_runtimes(self)
         return {"name": self.name, "policy": self.title, "box_order": self.box_order, "object": self}
 
     def check_machine(self, machine: Any) -> None:
         """It has a function for boxes, or for nodes."""
-        function = "choose" if machine.name == "torus" else "take"
-        if machine.name != "pod" and not getattr(self.table, function):  # of pods, its row says why not
+        function = "choose" if machine.has_boxes else "take"
+        known = machine.has_boxes or machine.any_nodes  # its row says why it is not for others
+        if known and not getattr(self.table, function):
             raise OptionError(f"placement {self.title!r} has no function {function}, which {machine} needs")
 
     def refused(self, what: int, job: int, now: float, given: int, count: int) -> OptionError:

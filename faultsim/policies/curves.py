@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Integers, LongIntegers
 
 __all__ = ["CURVES", "nodes_along"]
 
@@ -12,7 +13,7 @@ Shape = tuple[int, int, int]
 
 
 @lru_cache(maxsize=16)
-def nodes_along(curve: str, shape: Shape) -> NDArray[np.int32]:
+def nodes_along(curve: str, shape: Shape) -> Integers:
     """The nodes of a mesh in the order of a curve of `CURVES`.
 
     Examples
@@ -25,7 +26,7 @@ def nodes_along(curve: str, shape: Shape) -> NDArray[np.int32]:
     return order
 
 
-def _snake(shape: Shape) -> NDArray[np.int64]:
+def _snake(shape: Shape) -> LongIntegers:
     nodes = np.arange(shape[0] * shape[1] * shape[2]).reshape(shape)
     nodes[1::2] = nodes[1::2, ::-1]
     rows = nodes.reshape(-1, shape[2])
@@ -33,7 +34,7 @@ def _snake(shape: Shape) -> NDArray[np.int64]:
     return rows.ravel()
 
 
-def _hilbert(shape: Shape) -> NDArray[np.int64]:
+def _hilbert(shape: Shape) -> LongIntegers:
     """Cubes are replaced by their parts until they are nodes; those outside of the mesh are left out on the way."""
     axes = sorted((axis for axis in range(3) if shape[axis] > 1), key=lambda axis: shape[axis])
     extents = np.array([shape[axis] for axis in axes], dtype=np.int64)
@@ -56,7 +57,7 @@ def _hilbert(shape: Shape) -> NDArray[np.int64]:
     return (where[:, 0] * shape[1] + where[:, 1]) * shape[2] + where[:, 2]
 
 
-def _parts(*rows: tuple[str, str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parts(*rows: tuple[str, str]) -> tuple[LongIntegers, LongIntegers]:
     """Rows of the table in model.md#hilbert as arrays: places, and the matrices of the turns."""
     letters = "uvw"[: len(rows[0][0])]
     turns = [
@@ -82,4 +83,4 @@ _PARTS = {
 }
 
 #: Name -> the nodes of a mesh in its order.
-CURVES: dict[str, Callable[[Shape], NDArray[np.int64]]] = {"snake": _snake, "hilbert": _hilbert}
+CURVES: dict[str, Callable[[Shape], LongIntegers]] = {"snake": _snake, "hilbert": _hilbert}

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.errors import OptionError
 
 __all__ = ["COLUMNS", "FUNCTIONS", "OPERATIONS", "Node", "Program", "check_names", "parse", "program"]
@@ -71,8 +71,8 @@ class Program(NamedTuple):
     Behind `MOST_KEPT` of these are the columns of the log named in `further`.
     """
 
-    code: NDArray[np.int32]
-    numbers: NDArray[np.float64]
+    code: Integers
+    numbers: Floats
     depth: int
     static: bool
     kept: tuple["Program", ...] = ()
@@ -233,7 +233,7 @@ def further_in(node: Node) -> Iterator[Node]:
         yield from further_in(part)
 
 
-def check_names(text: str, columns: Mapping[str, NDArray[Any]]) -> None:
+def check_names(text: str, columns: Mapping[str, Values]) -> None:
     """Raise `OptionError` for a name in a key that is none, or no column of numbers, with its column of the text.
 
     Parameters

@@ -3,11 +3,14 @@
 import zlib
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers, LongIntegers
 from faultsim.data.failures import FailureTrace
+from faultsim.data.world import PredictionRows, TickRows
 from faultsim.errors import OptionError
 
+#: Interval numbers up to this are exact as doubles.
+EXACT = 2.0**53
 #: Most pairs of interval and node, or other rows, in predictions: more suggest a mistake in units.
 MOST = 10**8
 
@@ -24,7 +27,7 @@ def stream(seed: int, purpose: str) -> "np.random.Generator":
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(key,))))
 
 
-def bucket_numbers(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
+def bucket_numbers(time: Floats, length: float) -> LongIntegers:
     """Number k of the interval (k * length, (k + 1) * length] of each time.
 
     Examples
@@ -45,7 +48,7 @@ def refuse_short(what: str, length: float, span: float) -> None:
 
 def draw_reports(
     trace: FailureTrace, nodes: int, seed: int, *, interval: float, precision: float, recall: float
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+) -> tuple[LongIntegers, Integers]:
     """The pairs (interval, node) that are reported: some with a failure, and false alarms without one."""
     refuse_short("an interval", interval, trace.span)
     failing = np.unique(bucket_numbers(trace.time, interval) * nodes + trace.node)
@@ -68,9 +71,7 @@ def _count(n: float) -> str:
     return f"{round(n):,}" if n < 1e15 else f"{n:.3g}"
 
 
-def _false_alarms(
-    failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: "np.random.Generator"
-) -> NDArray[np.int64]:
+def _false_alarms(failing: LongIntegers, n_pairs: int, wanted: int, rng: "np.random.Generator") -> LongIntegers:
     """The first `wanted` of a fixed random order of the numbers below `n_pairs` that are not in `failing`.
 
     The numbers are drawn in blocks whose lengths do not depend on `wanted`, so the order does not either.
@@ -83,3 +84,62 @@ def _false_alarms(
         taken = np.concatenate([taken, drawn[~np.isin(drawn, failing) & ~np.isin(drawn, taken)]])
         block = min(2 * block, 1 << 22)
     return taken[:wanted]
+
+
+# -- ticks
+
+
+def ticks(foreseen: PredictionRows, interval: float) -> TickRows:
+    """The ticks of `Fars` at which nodes become suspicious or cease to be (model.md#suspicious).
+
+    Tick k is at k * interval and looks at (k * interval, (k + 1) * interval].
+
+    Parameters
+    ----------
+    foreseen : PredictionRows
+        What a predictor predicts.
+    interval : float
+        Seconds.
+
+    Returns
+    -------
+    TickRows
+        By time; the nodes of a tick ascend, each once.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.FailureTrace([200, 300, 1000], [1, 0, 1], 0)
+    >>> table = ticks(fs.Perfect().predictions(trace, 2, 0), 300.0)
+    >>> table.time, table.first, table.node
+    (array([   0.,  300.,  900., 1200.]), array([0, 2, 2, 3, 3]), array([0, 1, 1], dtype=int32))
+    """
+    begin, end, node = foreseen.begin, foreseen.end, foreseen.node.astype(np.int64)
+    if not len(node):
+        return TickRows(np.empty(0), np.zeros(1, np.int64), np.empty(0, np.int32))
+    refuse_short("a Fars interval", interval, float(end[-1] - begin[0]))
+    if end[-1] / interval > EXACT:
+        raise OptionError(f"a Fars interval of {interval:g} s is too short for predictions up to {end[-1]:g} s")
+    # The first interval that a prediction touches: a dated one is in (k I, (k + 1) I], another in [k I, (k + 1) I).
+    low = np.where(begin == end, bucket_numbers(begin, interval), _floors(begin, interval))
+    high = np.maximum(bucket_numbers(end, interval), low)
+    each = high - low + 1
+    if each.sum() > MOST:
+        raise OptionError(
+            f"a Fars interval of {interval:g} s is too short: {each.sum():,} pairs of an interval and a node"
+        )
+    k = np.repeat(low, each) + np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
+    nodes = int(node.max()) + 1
+    number, place = np.divmod(np.unique((k - k.min()) * nodes + np.repeat(node, each)), nodes)
+    number += k.min()
+    acting = np.unique(np.concatenate([number, number + 1]))
+    first = np.append(np.searchsorted(number, acting), len(number))
+    return TickRows(acting * interval, first, place.astype(np.int32))
+
+
+def _floors(time: Floats, length: float) -> LongIntegers:
+    """Number k of the interval [k * length, (k + 1) * length) of each time."""
+    k = np.floor(time / length)
+    k -= k * length > time  # the quotient may round across a border
+    k += (k + 1.0) * length <= time
+    return k.astype(np.int64)

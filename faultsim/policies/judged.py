@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Annotated, Any
 
 from faultsim import checks
+from faultsim.data.lowered import Lowered
 from faultsim.policies.base import Check, Policy
 
 AnyRate = Annotated[bool, Check(checks.flag, "any_rate")]
@@ -24,7 +25,7 @@ class Judged(Policy):
         """Check the values together: name, value as given and value in seconds, by name."""
         raise NotImplementedError
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         lowered = super()._plain()
         if not self.any_rate:
             lowered.pop("any_rate", None)

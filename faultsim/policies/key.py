@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check
 from faultsim.policies.expressions import Node, check_names, parse, program
@@ -101,11 +102,11 @@ class Key(QueueOrder):
         with np.errstate(all="ignore"):
             return np.broadcast_to(_value(parse(self.text), queue, now), len(queue.index)).astype(np.float64)
 
-    def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
         """The program, and what a key that is not a number raises."""
         return {"queue_program": program(self.text), "queue_refused": self.refused}
 
-    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def check_columns(self, columns: Mapping[str, Values]) -> None:
         """Raise `OptionError` for a name in the text that is none, or no column of numbers, with its column."""
         check_names(self.text, columns)
 

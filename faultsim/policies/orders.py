@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.errors import OptionError
 from faultsim.policies.base import OwnPolicy
 
@@ -25,23 +26,23 @@ class WaitingJobs(Protocol):
     """What `QueueOrder.keys` sees: one row for each waiting job, by (submit, index)."""
 
     @property
-    def index(self) -> NDArray[np.int32]:
+    def index(self) -> Integers:
         """Row of the job in the workload that the run was given."""
 
     @property
-    def submit(self) -> NDArray[np.float64]:
+    def submit(self) -> Floats:
         """Submit time in seconds."""
 
     @property
-    def estimate(self) -> NDArray[np.float64]:
+    def estimate(self) -> Floats:
         """Expected run time in seconds, after ``estimates=``."""
 
     @property
-    def size(self) -> NDArray[np.int32]:
+    def size(self) -> Integers:
         """Requested nodes (before any rounding on a torus)."""
 
     @property
-    def restarts(self) -> NDArray[np.int32]:
+    def restarts(self) -> Integers:
         """How often failures have killed the job."""
 
 
@@ -82,11 +83,11 @@ class QueueOrder(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
 
-    def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
         """What its compiled part reads, by name: for keys that never change the column of them, ``queue_key``."""
         return {}
 
-    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def check_columns(self, columns: Mapping[str, Values]) -> None:
         """Raise `OptionError` if a log with these columns has not what the order asks for."""
 
 
@@ -125,7 +126,7 @@ class ShortestFirst(QueueOrder):
         """The estimate."""
         return queue.estimate
 
-    def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
         """The estimate."""
         return {"queue_key": estimate}
 
@@ -147,7 +148,7 @@ class LargestFirst(QueueOrder):
         """Minus the requested size."""
         return -np.asarray(queue.size, dtype=np.float64)
 
-    def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
         """Minus the requested size."""
         return {"queue_key": -size.astype(np.float64)}
 
@@ -170,7 +171,7 @@ class Wfp3(QueueOrder):
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """-((now - submit) / max(estimate, 1))**3 * size."""
         ratio = (now - queue.submit) / np.maximum(queue.estimate, 1.0)
-        keys: NDArray[np.float64] = -(ratio**3) * queue.size
+        keys: Floats = -(ratio**3) * queue.size
         return keys
 
 
@@ -192,5 +193,5 @@ class Unicef(QueueOrder):
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """-(now - submit) / (log2(max(size, 2)) * max(estimate, 1))."""
         weight = np.log2(np.maximum(queue.size, 2)) * np.maximum(queue.estimate, 1.0)
-        keys: NDArray[np.float64] = -(now - queue.submit) / weight
+        keys: Floats = -(now - queue.submit) / weight
         return keys

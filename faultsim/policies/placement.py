@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Flags, Integers
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy
 from faultsim.policies.curves import CURVES
@@ -58,7 +57,7 @@ class Occupancy(Protocol):
         """Time in seconds."""
 
     @property
-    def busy(self) -> NDArray[np.bool_]:
+    def busy(self) -> Flags:
         """Which nodes are busy, of shape (X, Y, Z)."""
 
 
@@ -89,7 +88,7 @@ class Placement(OwnPolicy):
     name: ClassVar[str] = "python"
     box_order: BoxOrderWord = BOX_ORDERS[0]
 
-    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
+    def choose(self, job: JobToPlace, candidates: Integers, state: Occupancy) -> int:
         """Index of the candidate that the job takes.
 
         Parameters
@@ -108,7 +107,7 @@ class Placement(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define choose(self, job, candidates, state)")
 
-    def choose_nodes(self, job: JobToPlace, free: NDArray[np.int32], state: Any) -> Any:
+    def choose_nodes(self, job: JobToPlace, free: Integers, state: Any) -> Any:
         """The nodes of a cluster that the job takes.
 
         Parameters
@@ -128,13 +127,13 @@ class Placement(OwnPolicy):
         raise OptionError(f"{type(self).__name__} must define choose_nodes(self, job, free, state)")
 
     def check_machine(self, machine: Any) -> None:
-        """Refuse a machine for which the rule has no method; pods have none, as their row says."""
-        if self.is_written() and machine.name != "pod":
-            how, seen = ("choose", "candidates") if machine.name == "torus" else ("choose_nodes", "free")
+        """Refuse a machine for which the rule has no method; on pods no rule has one, as its row says."""
+        if self.is_written() and (machine.has_boxes or machine.any_nodes):
+            how, seen = ("choose", "candidates") if machine.has_boxes else ("choose_nodes", "free")
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With its order of boxes, for one written in Python."""
         own = {"box_order": checks.choice("box_order", self.box_order, BOX_ORDERS)} if self.is_written() else {}
         return {**super()._plain(), **own}
@@ -159,7 +158,7 @@ class FirstFit(Placement):
     name: ClassVar[str] = "first_fit"
     box_order: BoxOrder = BOX_ORDERS[0]
 
-    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
+    def choose(self, job: JobToPlace, candidates: Integers, state: Occupancy) -> int:
         """Always 0, the first."""
         return 0
 

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
+from faultsim.data.world import PredictionRows
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Seconds, Share
 from faultsim.policies.interval_reports import draw_reports
@@ -22,18 +25,18 @@ __all__ = ["IntervalPredictor", "PredictionTrace"]
 class _Columns(Predictor):
     """A predictor with columns, by whose content it is compared, hashed and lowered."""
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """The parameters, and the number of rows and the hash of the columns."""
         arrays = self.arrays()
         rows = len(next(iter(arrays.values()))) if arrays else 0
         listed = {"rows": rows, "digest": content_hash(arrays)} if arrays else None
         return {"name": self.name, **self._options(), "predictions": listed}
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Lowered:
         return {}
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form and its columns."""
         rest = dict(options)
         listed = rest.pop("predictions", None)
@@ -89,8 +92,8 @@ class IntervalPredictor(_Columns):
     precision: Share
     recall: Share | None
     interval: Seconds
-    index: NDArray[np.int64] | None = None
-    node: NDArray[np.int32] | None = None
+    index: LongIntegers | None = None
+    node: Integers | None = None
 
     if TYPE_CHECKING:
 
@@ -145,11 +148,11 @@ class IntervalPredictor(_Columns):
         """Whether the reports are drawn from the failures of the run; False with given pairs."""
         return self.index is None
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """The pairs, if they were given."""
         return {} if self.index is None or self.node is None else {"index": self.index, "node": self.node}
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """Interval k reaches from k * interval to (k + 1) * interval; sorted by interval, then node."""
         length = self.interval
         if self.index is not None and self.node is not None:
@@ -162,9 +165,10 @@ class IntervalPredictor(_Columns):
             index, node = draw_reports(
                 trace, nodes, seed, interval=length, precision=self.precision, recall=self.recall
             )
-        return {"begin": index * length, "end": (index + 1) * length, "node": node, "p": self.precision}
+        begin, end = (np.asarray(number, np.float64) * length for number in (index, index + 1))
+        return PredictionRows(begin, end, node, self.precision)
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Lowered:
         return {"precision": self.precision, "recall": self.recall, "interval": self.interval}
 
     def __repr__(self) -> str:
@@ -199,8 +203,8 @@ class PredictionTrace(_Columns):
 
     name: ClassVar[str] = "trace"
     needs_failures: ClassVar[bool] = False
-    time: NDArray[np.float64]
-    node: NDArray[np.int32]
+    time: Floats
+    node: Integers
 
     if TYPE_CHECKING:
 
@@ -277,11 +281,11 @@ class PredictionTrace(_Columns):
         time, node = _outside(trace, false, nodes, rng)
         return cls(np.concatenate([hits, time]), np.concatenate([trace.node[seen], node]))
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """The list."""
-        return {"begin": self.time, "end": self.time, "node": self.node, "p": 1.0}
+        return PredictionRows(self.time, self.time, self.node, 1.0)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Values]:
         """The columns time and node."""
         return {"time": self.time, "node": self.node}
 
@@ -295,12 +299,10 @@ def _recall(value: object) -> float:
     return checks.number("recall", value, above=0.0, high=1.0)
 
 
-def _outside(
-    trace: FailureTrace, wanted: int, nodes: int, rng: "np.random.Generator"
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def _outside(trace: FailureTrace, wanted: int, nodes: int, rng: "np.random.Generator") -> tuple[Floats, Integers]:
     """`wanted` times and nodes outside of all down times, uniform over the span of the trace and the nodes."""
-    times: list[NDArray[np.float64]] = [np.empty(0)]
-    places: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
+    times: list[Floats] = [np.empty(0)]
+    places: list[Integers] = [np.empty(0, np.int32)]
     missing, rounds = wanted, 0
     while missing:
         time = rng.random(2 * missing + 16) * trace.span
@@ -315,7 +317,7 @@ def _outside(
     return np.concatenate(times), np.concatenate(places)
 
 
-def is_down(trace: FailureTrace, time: NDArray[np.float64], node: NDArray[np.int32]) -> NDArray[np.bool_]:
+def is_down(trace: FailureTrace, time: Floats, node: Integers) -> Flags:
     """Whether each of the nodes is down at its time: from a failure to the end of its down time, ends included."""
     down = np.zeros(len(time), dtype=bool)
     by_node = np.argsort(trace.node, kind="stable")  # and by time among those of a node

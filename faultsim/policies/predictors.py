@@ -10,12 +10,16 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import Lowered
+from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
+from faultsim.policies.given_columns import own_predictions
+from faultsim.policies.interval_reports import stream
 
 __all__ = [
     "Accuracy",
@@ -30,7 +34,7 @@ __all__ = [
 #: Checks a probability.
 as_share: Callable[..., float] = partial(checks.number, low=0.0, high=1.0)
 #: Times, nodes, and the probability of them all.
-Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
+Dated = tuple[Floats, Integers, float]
 _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
 
 
@@ -64,10 +68,17 @@ class Predictor(OwnPolicy):
     says_where: ClassVar[bool] = True
     sees_jobs: ClassVar[bool] = False
 
-    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+    def all_predictions(self, trace: FailureTrace | None, machine: Any, seed: int) -> PredictionRows:
+        """All predictions of a run, those of a rule in Python checked."""
+        if not self.is_written():
+            return self.predictions(trace, machine.nodes, seed)
+        given = self.predict(trace, machine, stream(seed, "own predictor"))
+        return own_predictions(f"{type(self).__name__}.predict", given, machine.nodes)
+
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> PredictionRows:
         """Begin, end (equal for dated ones) and node of each, ascending, and the probability p of them all."""
         time, node, p = self.dated(trace) if trace is not None else _NOTHING
-        return {"begin": time, "end": time, "node": node, "p": p}
+        return PredictionRows(time, time, node, p)
 
     def dated(self, trace: FailureTrace) -> Dated:
         """Times, nodes and probability of dated predictions, of failures of the run."""
@@ -258,7 +269,7 @@ class Buckets(Predictor):
         object.__setattr__(self, "length", bucket_length(bucket if bucket is not None else seconds))
 
     @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """From a lowered form, also of the version that counted hours."""
         return cls(length=3600.0 * options["hours"]) if "hours" in options else cls(**options)
 

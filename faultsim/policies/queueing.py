@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 from faultsim.policies.expressions import program
@@ -93,7 +93,7 @@ class Scheduler(OwnPolicy):
     is_slow: ClassVar[bool] = False
     order: QueueOrder = ArrivalOrder()
 
-    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def check_columns(self, columns: Mapping[str, Values]) -> None:
         """Raise `OptionError` if a log with these columns has not what the order asks for."""
         checked_order(self.order).check_columns(columns)
 
@@ -107,7 +107,7 @@ class Scheduler(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define schedule(self, decision)")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         """With its order and what it knows of repairs, for one written in Python."""
         if not self.is_written():
             return super()._plain()
@@ -381,7 +381,7 @@ class Preemptive(Scheduler):
             self, order: QueueOrder | OrderWord | None = ..., backfill: bool = True, repairs: str = "known"
         ) -> None: ...
 
-    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def check_columns(self, columns: Mapping[str, Values]) -> None:
         """Raise `OptionError` if a log with these columns has not what the order asks for."""
         if self.order == _PRIORITY and "priority" not in columns:
             raise OptionError(

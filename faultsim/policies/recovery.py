@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 
@@ -51,7 +52,7 @@ class Recovery(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define react(self, decision)")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         if type(self) is Recovery or (self.is_written() and type(self).react is Recovery.react):
             self.react(None)
         if not self.is_written():

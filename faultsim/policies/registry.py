@@ -10,9 +10,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faultsim import checks, renames
+from faultsim.arrays import Values
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import (
@@ -422,7 +422,7 @@ def known_policies(kind: str) -> Mapping[str, PolicyRow]:
     return MappingProxyType({row.name: row for row in POLICIES if row.kind == kind})
 
 
-def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str, NDArray[Any]] | None = None) -> Any:
+def from_lowered(kind: str, lowered: Lowered | None, arrays: Mapping[str, Values] | None = None) -> Any:
     """The policy whose ``lower()`` gave this dict.
 
     Parameters

@@ -5,8 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks, renames
+from faultsim.data.lowered import Lowered
+from faultsim.data.world import PredictionRows, TickRows
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Policy, Seconds
+from faultsim.policies.interval_reports import ticks
 from faultsim.policies.words import StrategyWord
 
 __all__ = [
@@ -196,6 +199,10 @@ class Rescheduling(OwnPolicy):
     kind: ClassVar[str] = "rescheduling"
     name: ClassVar[str] = "python"
 
+    def planned_ticks(self, foreseen: PredictionRows) -> TickRows | None:
+        """The ticks that are planned before the run, by what is foreseen; None if there are none."""
+        return None
+
     def tick(self, decision: Any) -> None:
         """Move, requeue, save or kill running jobs; a pass follows if there was an act.
 
@@ -206,7 +213,7 @@ class Rescheduling(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define tick(self, decision)")
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Lowered:
         if type(self) is Rescheduling or (self.is_written() and type(self).tick is Rescheduling.tick):
             self.tick(None)
         if not self.is_written():
@@ -287,3 +294,8 @@ class Fars(Rescheduling):
             queue_cost: QueueCost = "last",
             residual: Residual = "printed",
         ) -> None: ...
+
+    def planned_ticks(self, foreseen: PredictionRows) -> TickRows | None:
+        """Those at which nodes become suspicious, or cease to be."""
+        coming = ticks(foreseen, self.interval)
+        return coming if len(coming.node) else None

@@ -4,9 +4,11 @@ import math
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers
+from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
+from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
 from faultsim.reference.engine import Run, simulate
 from faultsim.reference.live import Live
@@ -25,18 +27,18 @@ class ReferenceEngine:
 
     def __init__(
         self,
-        settings: dict[str, Any],
-        submit: NDArray[np.float64],
-        runtime: NDArray[np.float64],
-        estimate: NDArray[np.float64],
-        size: NDArray[np.int32],
-        world: dict[str, Any] | None = None,
+        settings: Settings,
+        submit: Floats,
+        runtime: Floats,
+        estimate: Floats,
+        size: Integers,
+        world: World | None = None,
     ) -> None:
         self._arguments = (settings, submit, runtime, estimate, size, world)
         self._output: dict[str, Any] | None = None
         self._made: Run | None = None
         self._live: Live | None = None
-        if world is not None and world.get("live"):
+        if world is not None and world.live:
             self._made = self._live = Live(settings, submit, runtime, estimate, size, world=world)
 
     @property
@@ -115,10 +117,10 @@ class ReferenceEngine:
     def lost_work(self) -> float:
         return sum(job.lost_work for job in self._open.state.jobs)
 
-    def queue(self) -> NDArray[np.int32]:
+    def queue(self) -> Integers:
         return np.array([job.row for job in queue_order(self._open.state)], np.int32)
 
-    def running(self) -> NDArray[np.int32]:
+    def running(self) -> Integers:
         return np.sort(np.array([job.row for job in self._open.state.running], np.int32))
 
     def verify(self) -> None:
@@ -138,14 +140,14 @@ class ReferenceEngine:
     def foresee(self, *columns: Any) -> None:
         self._told.foresee(*columns)
 
-    def end_job(self, row: Any) -> None:
+    def end_job(self, row: object) -> None:
         self._told.end_job(row)
 
-    def extend_job(self, row: Any, seconds: float) -> None:
+    def extend_job(self, row: object, seconds: float) -> None:
         self._told.extend_job(row, seconds)
 
-    def fail_node(self, node: Any, downtime: float) -> None:
+    def fail_node(self, node: object, downtime: float) -> None:
         self._told.fail_node(node, downtime)
 
-    def repair_node(self, node: Any) -> None:
+    def repair_node(self, node: object) -> None:
         self._told.repair_node(node)

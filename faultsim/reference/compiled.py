@@ -59,7 +59,7 @@ class CompiledPass:
         self.state, self.policy, self.waiting = state, policy, list(order)
         self.decision = Acting(state, "schedule", order)
         self.error: BaseException | None = None
-        self.kept: list[Any] = []
+        self.kept: list[object] = []
         self.face = face = Pass(version=VERSION, placed=state.table is not None, nodes=state.nodes)
         face.waiting, face.change, face.now = len(order), CHANGED_ALL, state.now
         face.disturbed = self.decision.disturbed
@@ -101,10 +101,10 @@ class CompiledPass:
         if self.error is not None:
             raise self.error
 
-    def guarded(self, function: Callable[..., Any], nothing: Any) -> Callable[..., Any]:
+    def guarded(self, function: Callable[..., object], nothing: object) -> Callable[..., object]:
         """An exception waits until the scheduler has returned."""
 
-        def call(_: int, *arguments: Any) -> Any:
+        def call(_: int, *arguments: object) -> object:
             if self.error is None:
                 try:
                     return function(*arguments)
@@ -180,7 +180,7 @@ class CompiledPass:
 def box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """A rule in C: ``choose``."""
     assert state.table is not None
-    policy, table = state.settings["placement"]["object"], state.table
+    policy, table = state.settings.placement["object"], state.table
     rows = [part for candidate in candidates for part in candidate[:6]]
     face = Boxes(version=VERSION, job=job.row, size=job.size, now=state.now, count=len(candidates))
     face.shape[:] = table.shape
@@ -217,7 +217,7 @@ def nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
     """A rule in C: ``take``; none are asked for if none are wanted."""
     if count == 0:
         return []
-    policy, words = state.settings["placement"]["object"], (state.nodes + 63) // 64
+    policy, words = state.settings.placement["object"], (state.nodes + 63) // 64
     face = Nodes(version=VERSION, job=job.row, count=count, nodes=state.nodes, words=words, now=state.now)
     face.submit, face.estimate, face.p = job.submit, job.estimate, state.world.p
     open_, taken = mask_of(free, words), np.zeros(words, np.uint64)

@@ -54,7 +54,7 @@ class Decision:
         if question is None:
             return
         if kind == "failure":
-            hidden = state.settings["scheduler"].get("repairs") == "unknown" and question.until > state.now
+            hidden = state.settings.scheduler.get("repairs") == "unknown" and question.until > state.now
             self.node, self.until = question.node, math.inf if hidden else question.until
         elif kind == "checkpoint":
             self.asked = question.asked
@@ -219,7 +219,7 @@ class Decision:
         roll_back(state, found)
         if self.kind != "failure":
             state.write(THEFT, found)
-        requeue(state, found, (state.settings.get("recovery") or {}).get("place", "arrival"))
+        requeue(state, found, state.settings.policy("recovery").get("place", "arrival"))
         self._order[:] = queue_order(state)
 
     def hold(self, job: int) -> None:
@@ -240,7 +240,7 @@ class Decision:
     def checkpoint(self, job: int) -> None:
         """A running job saves its progress."""
         found, state = self._find(job), self._state
-        rule = state.settings.get("checkpointing") or {}
+        rule = state.settings.policy("checkpointing")
         if "cost" not in rule:
             self._refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
         self._only(found, "saved")
@@ -316,8 +316,8 @@ class Decision:
         """Whether the policy, or the caller, that it is given to may read true run times (model.md#oracle)."""
         settings = self._state.settings
         if self._reader != "caller":
-            return bool(settings[self._reader].get("oracle_runtimes"))
-        scheduler = settings["scheduler"]
+            return bool(settings.policy(self._reader).get("oracle_runtimes"))
+        scheduler = settings.scheduler
         by_scheduler = "object" not in scheduler and bool(scheduler.get("oracle_runtimes"))  # External
         return self._state.world.oracle_runtimes or by_scheduler
 
@@ -330,7 +330,7 @@ class Decision:
     def _act(self, what: str) -> None:
         if self.kind not in _MAY:
             if self._state.rules["scheduler"].decides:
-                name = self._state.settings["scheduler"]["name"]
+                name = self._state.settings.scheduler["name"]
                 self._refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         elif what not in _MAY[self.kind]:
             self._refuse(f"jobs cannot be {what} at a decision of kind {self.kind!r}")

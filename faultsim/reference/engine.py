@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from faultsim.arrays import Values
+from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError, NotAvailableError
 from faultsim.policies.registry import MACHINES
+from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
-from faultsim.reference.engine_inputs import World
+from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.own_clock import clocks
-from faultsim.reference.pod.table import PodTable
 from faultsim.reference.questions import answerers
 from faultsim.reference.questions import ask as ask_outside
 from faultsim.reference.rules import rules_of
@@ -38,36 +40,27 @@ from faultsim.reference.verify import check_end, check_instant
 #: The last time at which something can happen.
 LATEST = np.finfo(np.float64).max
 
-KNOWN = {
-    "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",
-    "start_delay", "record", "verify",
-}  # fmt: skip
-
 
 def simulate(
-    settings: dict[str, Any],
+    settings: Settings,
     submit: ArrayLike,
     runtime: ArrayLike,
     estimate: ArrayLike,
     size: ArrayLike,
-    world: dict[str, Any] | None = None,
+    world: World | None = None,
 ) -> dict[str, Any]:
     """Run jobs on a machine and return their outcomes.
 
     Parameters
     ----------
-    settings : dict
-        The lowered policies: machine, scheduler, placement, migration, recovery, checkpointing, rescheduling, overrun,
-        start_delay, record; with ``verify`` true the invariants (model.md#invariants) are checked after every instant.
+    settings : Settings
+        The lowered policies; with ``verify`` true the invariants (model.md#invariants) are checked after every instant.
     submit, runtime, estimate : array of shape (n,)
         Seconds; submit not decreasing, none negative, no NaN.
     size : array of shape (n,)
         Requested nodes, at least 1 and at most the machine's.
-    world : dict of dicts of arrays, optional
-        What befalls the machine, each part by time: ``failures`` (time, node, downtime), ``predictions`` (begin, end,
-        node, and one probability p), ``alarms`` (time, node; requests for checkpoints), ``ticks`` (time, first, node;
-        when `Fars` acts and what is suspicious then, as in `faultsim.simulation.engine_inputs.ticks`); and the
-        column ``shape_rank`` (of the shapes of a job's size on a pod, the most cubic first, that it asks for; 0: none).
+    world : World, optional
+        Failures, predictions, requests for checkpoints and ticks, and what else the run gets from outside.
 
     Returns
     -------
@@ -83,9 +76,9 @@ def simulate(
 
     Examples
     --------
-    >>> settings = {"machine": {"name": "cluster", "nodes": 4}, "placement": {"name": "first_fit"}, "migration": None,
-    ...             "scheduler": {"name": "fcfs", "order": {"name": "arrival"}}, "overrun": "extend",
-    ...             "start_delay": 0.0, "record": False}
+    >>> from faultsim.policies.settings import Settings
+    >>> fcfs = {"name": "fcfs", "order": {"name": "arrival"}}
+    >>> settings = Settings({"name": "cluster", "nodes": 4}, scheduler=fcfs, placement={"name": "first_fit"})
     >>> simulate(settings, [0, 0], [10, 10], [10, 10], [3, 2])["start"]
     array([ 0., 10.])
     """
@@ -101,28 +94,28 @@ class Run:
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        settings: Settings,
         submit: ArrayLike,
         runtime: ArrayLike,
         estimate: ArrayLike,
         size: ArrayLike,
-        world: dict[str, Any] | None = None,
+        world: World | None = None,
     ) -> None:
         check_settings(settings)
         rules = rules_of(settings)
         table, nodes = table_of(settings)
-        given = world or {}
-        told = given.get("checkpoint_interval"), given.get("shape_rank")
+        given = world or World()
+        told = given.checkpoint_interval, given.shape_rank
         jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size, *told)
-        for job, clock in zip(jobs, clocks(given.get("clocks"), len(jobs)), strict=True):
+        for job, clock in zip(jobs, clocks(given.clocks, len(jobs)), strict=True):
             job.clock = clock
         answers = answerers(settings)
-        self.state = state = State(settings, rules, jobs, table, nodes, World(world), asks=bool(answers))
+        self.state = state = State(settings, rules, jobs, table, nodes, WorldRows(given), asks=bool(answers))
         if answers:
             state.ask = partial(ask_outside, state, answers)
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
-        check_static(jobs, settings["scheduler"]["order"], state.world.columns)
+        check_static(jobs, settings.scheduler["order"], state.world.columns)
         state.now = state.clock = self.begin = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
@@ -197,7 +190,7 @@ class Run:
         return (
             state.world.live
             and bool(asking)
-            and "object" not in (state.settings.get("checkpointing") or {})  # who is asked may act
+            and "object" not in state.settings.policy("checkpointing")  # who is asked may act
             and coming.next_time() == min(state.rules["checkpointing"].next_request(job) for job in asking)
             and coming.next_time(of_endless=False) == math.inf
         )
@@ -238,19 +231,16 @@ class Run:
         return found
 
 
-def check_settings(settings: dict[str, Any]) -> None:
+def check_settings(settings: Settings) -> None:
     """Refuse by name what this version does not have, other than policies."""
-    for name, value in settings.items():
-        if name not in KNOWN and value is not None:
-            raise NotAvailableError(f"setting {name!r}: this engine knows {', '.join(sorted(KNOWN))}")
-    if settings["machine"]["name"] not in MACHINES:
-        raise NotAvailableError(f"machine {settings['machine']['name']!r}: known are {', '.join(MACHINES)}")
-    if settings["overrun"] not in ("extend", "kill"):
-        raise NotAvailableError(f"overrun {settings['overrun']!r}: known are extend, kill")
+    if settings.machine["name"] not in MACHINES:
+        raise NotAvailableError(f"machine {settings.machine['name']!r}: known are {', '.join(MACHINES)}")
+    if settings.overrun not in ("extend", "kill"):
+        raise NotAvailableError(f"overrun {settings.overrun!r}: known are extend, kill")
 
 
 def make_jobs(
-    settings: dict[str, Any],
+    settings: Settings,
     rules: dict[str, Any],
     table: BoxTable | None,
     submit: ArrayLike,
@@ -266,9 +256,9 @@ def make_jobs(
     """
     columns = (np.asarray(column, dtype=np.float64).tolist() for column in (submit, runtime, estimate))
     jobs = []
-    checkpointing, recovery = settings.get("checkpointing"), settings.get("recovery")
+    checkpointing, recovery = settings.checkpointing, settings.recovery
     for i, (s, r, e, n) in enumerate(zip(*columns, np.asarray(size).tolist(), strict=True)):
-        executed = min(r, e) if settings["overrun"] == "kill" else r
+        executed = min(r, e) if settings.overrun == "kill" else r
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
         job.wanted = r
         job.interval = rules["checkpointing"].interval_of(n)
@@ -276,7 +266,7 @@ def make_jobs(
             job.interval = float(planned)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
         job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
-        if ranks is not None and isinstance(table, PodTable):
+        if ranks is not None and table is not None:
             job.needs = table.asked(job.needs, int(np.asarray(ranks)[i]))
         if isinstance(rules["recovery"], HotSpares):
             job.spares = rules["recovery"].spares_of(job.needs, unit_of(settings))
@@ -294,15 +284,15 @@ class Coming:
         self.failures = state.world.failures[early:]
         takes_alarms = state.rules["checkpointing"].takes_alarms
         self.alarms = [row for row in state.world.alarms if takes_alarms and row[0] >= state.now]
-        ticks = state.world.ticks if state.settings.get("rescheduling") else []
+        ticks = state.world.ticks if state.settings.rescheduling else []
         # "A tick before the first submit only determines which nodes are suspicious."
         for time, nodes in ticks:
             if time < state.now:
                 state.suspicious = nodes
         self.ticks = [row for row in ticks if row[0] >= state.now]
         # Those of somebody outside, at whole multiples of the interval.
-        rule = state.settings.get("rescheduling") or {}
-        self.interval = rule.get("interval") if "object" in rule else state.settings["scheduler"].get("tick")
+        rule = state.settings.policy("rescheduling")
+        self.interval = rule.get("interval") if "object" in rule else state.settings.scheduler.get("tick")
         self.tick = 0 if self.interval is None else math.floor(state.now / self.interval) - 1
         while self.tick_time < state.now:
             self.tick += 1
@@ -472,7 +462,7 @@ def scheduling_pass(state: State) -> None:
 def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: float) -> dict[str, Any]:
     """What both engines hand back."""
 
-    def column(name: str, dtype: type) -> np.ndarray[Any, Any]:
+    def column(name: str, dtype: type) -> Values:
         return np.array([getattr(job, name) for job in jobs], dtype=dtype)
 
     result: dict[str, Any] = {
@@ -514,7 +504,7 @@ def by_row(jobs: list[Job]) -> list[Job]:
     return sorted(jobs, key=lambda job: job.row)
 
 
-def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:
+def events_table(state: State) -> dict[str, Values]:
     """Every start, finish, arrival, move, failure, repair and requested checkpoint in the order in which they happened;
     job and node are -1 where there is none.
     """
@@ -526,9 +516,9 @@ def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
-def allocations(state: State) -> dict[str, np.ndarray[Any, Any]]:
+def allocations(state: State) -> dict[str, Values]:
     """Who held which nodes from when to when, in order of taking them; a moved job has one row per place."""
-    rows: dict[str, np.ndarray[Any, Any]] = {
+    rows: dict[str, Values] = {
         "job": np.array([row[0] for row in state.places], dtype=np.int32),
         "begin": np.array([row[1] for row in state.places], dtype=np.float64),
         "end": np.array([row[2] for row in state.places], dtype=np.float64),

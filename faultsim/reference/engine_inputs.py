@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.data.world import TickRows, World
 
-class World:
-    """The arrays of one run as plain lists.
+
+class WorldRows:
+    """The tables of a `World` as plain lists.
 
     Attributes
     ----------
@@ -28,17 +30,15 @@ class World:
         When `Fars` acts, and which nodes are suspicious from then until the next one.
     """
 
-    def __init__(self, world: dict[str, Any] | None) -> None:
-        given = world or {}
-        self.failures: list[tuple[float, int, float]] = rows(given.get("failures"), "time", "node", "downtime")
-        self.alarms: list[tuple[float, int]] = rows(given.get("alarms"), "time", "node")
-        predictions = given.get("predictions")
-        self.predictions: list[tuple[float, float, int]] = rows(predictions, "begin", "end", "node")
-        self.p = float(predictions["p"]) if predictions else 0.0
-        self.rows, self.columns = given.get("rows"), given.get("columns", {})
-        self.live = bool(given.get("live", False))
-        self.oracle_runtimes = bool(given.get("oracle_runtimes", False))
-        self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.get("ticks"))
+    def __init__(self, world: World | None) -> None:
+        given = world or World()
+        self.failures: list[tuple[float, int, float]] = rows(given.failures, "time", "node", "downtime")
+        self.alarms: list[tuple[float, int]] = rows(given.alarms, "time", "node")
+        self.predictions: list[tuple[float, float, int]] = rows(given.predictions, "begin", "end", "node")
+        self.p = 0.0 if given.predictions is None else float(given.predictions.p)
+        self.rows, self.columns = given.rows, given.columns
+        self.live, self.oracle_runtimes = given.live, given.oracle_runtimes
+        self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.ticks)
 
     def failing(self, begin: float, end: float) -> set[int]:
         """The nodes with a prediction in a window.
@@ -55,16 +55,16 @@ class World:
         return 1.0 - survives
 
 
-def ticks(columns: dict[str, Any] | None) -> list[tuple[float, frozenset[int]]]:
+def ticks(table: TickRows | None) -> list[tuple[float, frozenset[int]]]:
     """Times, with the nodes between two offsets each."""
-    if not columns:
+    if table is None:
         return []
-    times, first, node = (np.asarray(columns[name]).tolist() for name in ("time", "first", "node"))
+    times, first, node = (np.asarray(column).tolist() for column in (table.time, table.first, table.node))
     return [(t, frozenset(node[first[i] : first[i + 1]])) for i, t in enumerate(times)]
 
 
-def rows(columns: dict[str, Any] | None, *names: str) -> list[Any]:
-    """The rows of some arrays; nothing given is no row."""
-    if not columns:
+def rows(table: object, *names: str) -> list[Any]:
+    """The rows of a table; None is no row."""
+    if table is None:
         return []
-    return list(zip(*(np.asarray(columns[name]).tolist() for name in names), strict=True))
+    return list(zip(*(np.asarray(getattr(table, name)).tolist() for name in names), strict=True))

@@ -5,7 +5,9 @@ import operator
 from typing import Any, NoReturn
 
 from faultsim import checks
+from faultsim.data.world import World
 from faultsim.errors import DecisionError
+from faultsim.policies.settings import Settings
 from faultsim.reference.engine import Run, make_jobs
 from faultsim.reference.faults.failures import end_holds, fail_now, foresee_hold, repair
 from faultsim.reference.job import Job, duration, where
@@ -15,8 +17,8 @@ from faultsim.reference.scheduling.expressions import check_static
 class Live(Run):
     """A run that is told what happens; the parameters are those of `Run`, of which only the first jobs are known."""
 
-    def __init__(self, settings: dict[str, Any], *columns: Any, world: dict[str, Any]) -> None:
-        known = world["known"]
+    def __init__(self, settings: Settings, *columns: Any, world: World) -> None:
+        known = world.known
         self.room = len(columns[0])
         submit, runtime, estimate, size = (column[:known] for column in columns)
         super().__init__(settings, submit, runtime, estimate, size, world)
@@ -46,7 +48,7 @@ class Live(Run):
         new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval, ranks)
         for i, job in enumerate(new):
             job.row = n + i
-        check_static(new, state.settings["scheduler"]["order"], columns)
+        check_static(new, state.settings.scheduler["order"], columns)
         to_come = sorted(self.coming.arrivals + new, key=lambda job: (job.submit, job.row))
         here = [job for job in state.jobs if job not in self.coming.arrivals]
         state.jobs[:] = here + to_come
@@ -55,7 +57,7 @@ class Live(Run):
         self.coming.arrivals[:] = to_come
         state.world.columns = columns
 
-    def end_job(self, row: Any) -> None:
+    def end_job(self, row: object) -> None:
         """ "What it has done is its run time"."""
         state, job = self.state, self.job_at(row)
         if job not in state.running or job.held or job.start > state.now:
@@ -66,7 +68,7 @@ class Live(Run):
         job.done = where(job, state.now).progress
         job.finish = state.now
 
-    def extend_job(self, row: Any, seconds: float) -> None:
+    def extend_job(self, row: object, seconds: float) -> None:
         """ "The run time of a job is longer or shorter than was said; what it has done stays"."""
         state, job = self.state, self.job_at(row)
         if job in state.done:
@@ -83,7 +85,7 @@ class Live(Run):
             refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {job.wanted:g} s")
         if checks.LATEST < wanted < math.inf:
             refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {checks.LATEST} s")
-        runtime = min(wanted, job.estimate) if state.settings["overrun"] == "kill" else wanted
+        runtime = min(wanted, job.estimate) if state.settings.overrun == "kill" else wanted
         if job in state.running and not job.held and runtime != job.runtime:
             finish = job.t0 + duration(job, max(0.0, runtime - job.after))
             if finish < state.now:
@@ -106,7 +108,7 @@ class Live(Run):
 
     # -- nodes
 
-    def fail_node(self, node: Any, downtime: float) -> None:
+    def fail_node(self, node: object, downtime: float) -> None:
         """ "A node fails at t, as in section 8"."""
         state, number = self.state, self.node_at(node)
         if state.up.get(number) == math.inf:
@@ -121,7 +123,7 @@ class Live(Run):
         if effect:
             state.wakes.append(state.now)
 
-    def repair_node(self, node: Any) -> None:
+    def repair_node(self, node: object) -> None:
         """ "It is repaired at t"."""
         state, number = self.state, self.node_at(node)
         if number not in state.up:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Values
 
 _NUMBER = re.compile(rb"-?(\d+(\.\d*)?|\.\d+)")
 _SHORT = re.compile(rb"-?\d{1,16}")
@@ -15,7 +15,7 @@ _SHORT = re.compile(rb"-?\d{1,16}")
 
 def parse_block(
     block: bytes, wanted: Sequence[int], width: int, usual: Mapping[int, Sequence[int]] | None = None
-) -> list[NDArray[Any]] | None:
+) -> list[Values] | None:
     """Some columns of a block of lines of numbers.
 
     Parameters
@@ -54,7 +54,7 @@ def parse_block(
     return [_column([row[field] for row in rows]) for field in wanted]
 
 
-def _column(fields: list[bytes]) -> NDArray[Any]:
+def _column(fields: list[bytes]) -> Values:
     if all(_SHORT.fullmatch(field) for field in fields):
         return np.array([int(field) for field in fields], dtype=np.int64)
     return np.array([float(field) for field in fields], dtype=np.float64)

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+
+from faultsim.data.world import ClockRows
 
 
 class OwnClock:
@@ -35,14 +36,14 @@ class OwnClock:
         return now if u <= self.shows(now) else max(now, self.time_at(u))
 
 
-def clocks(given: dict[str, Any] | None, count: int) -> list[OwnClock | None]:
-    """The clock of each job, of the columns of `faultsim.simulation.slowness.clocks`; None: it is never slow."""
-    if not given:
+def clocks(given: ClockRows | None, count: int) -> list[OwnClock | None]:
+    """The clock of each job; None: it is never slow."""
+    if given is None:
         return [None] * count
-    first = np.asarray(given["first"]).tolist()
-    times, speeds = (np.asarray(given[name]).tolist() for name in ("time", "speed"))
+    first = np.asarray(given.first).tolist()
+    times, speeds = (np.asarray(column).tolist() for column in (given.time, given.speed))
     made = [OwnClock(times[a:b], speeds[a:b]) for a, b in pairwise(first)]
-    return [made[k] if k >= 0 else None for k in np.asarray(given["of"]).tolist()]
+    return [made[k] if k >= 0 else None for k in np.asarray(given.of).tolist()]
 
 
 def own(clock: OwnClock | None, t: float) -> float:

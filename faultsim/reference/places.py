@@ -1,7 +1,7 @@
 """Where a caller says that a job starts, or goes: nodes, a box, or the slice of a pod (model.md#decisions)."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _TAKEN = {
 
 
 def given_place(
-    state: State, job: Job, given: dict[str, Any], refuse: Refuse, *, moves: bool
+    state: State, job: Job, given: dict[str, object], refuse: Refuse, *, moves: bool
 ) -> tuple[Box | None, list[int]] | None:
     """The box or slice, or the nodes of a cluster, that a job may have; None: nobody says.
 
@@ -38,7 +38,7 @@ def given_place(
     numbers = _whole(value)
     if numbers is None:
         refuse(f"{what} of job {job.row} must be whole numbers, got {value!r}")
-    machine = state.settings["machine"]["name"]
+    machine = state.settings.machine["name"]
     kind, ways = _TAKEN[machine]
     if what not in ways:
         refuse(f"jobs on a {machine} take {kind}: give {' or '.join(f'{way}=' for way in ways)}, not {what}=")
@@ -92,7 +92,8 @@ def _box(state: State, numbers: list[int], refuse: Refuse) -> Box:
 def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bool) -> Box:
     """A place that is large enough, if nobody else has a node of it and what is held back stays so."""
     own = job.mask if moves else 0
-    kind = "slice" if isinstance(state.table, PodTable) else "box"
+    assert state.table is not None
+    kind = state.table.place
     if moves and box.size != job.allocated:
         refuse(f"job {job.row} moves to a {kind} of the {job.allocated} nodes that it has, got {box.size}")
     if box.size < job.size:
@@ -107,7 +108,7 @@ def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bo
     return box
 
 
-def _whole(values: Any) -> list[int] | None:
+def _whole(values: object) -> list[int] | None:
     try:
         array = np.asarray(values)
     except ValueError:

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from typing import Any
 
 from faultsim.policies.base import nothing_returned
+from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.queueing import queue_order
@@ -14,17 +15,17 @@ from faultsim.reference.state import Question, State
 _ANSWERS = {"failure": "recovery", "checkpoint": "checkpointing", "tick": "rescheduling"}
 
 
-def answerers(settings: dict[str, Any]) -> dict[str, Any]:
+def answerers(settings: Settings) -> dict[str, object]:
     """Kind of decision -> the method that answers it, None where the caller does; kinds that nobody is asked are not
     there.
     """
-    found: dict[str, Any] = dict.fromkeys(settings["scheduler"].get("at", ()))
+    found: dict[str, object] = dict.fromkeys(settings.scheduler.get("at", ()))
     for kind, policy, method in (
         ("failure", "recovery", "react"),
         ("checkpoint", "checkpointing", "wants"),
         ("tick", "rescheduling", "tick"),
     ):
-        rule = settings.get(policy) or {}
+        rule = settings.policy(policy)
         if "object" in rule and (policy != "checkpointing" or "interval" in rule):
             found[kind] = getattr(rule["object"], method)
     found.pop("schedule", None)

@@ -6,12 +6,14 @@ A part is a function, or a class whose instances are made of the lowered policy.
 from importlib import import_module
 from typing import Any
 
+from faultsim.data.lowered import Lowered
 from faultsim.errors import NotAvailableError, OptionError
 from faultsim.policies.registry import KINDS, find, known_policies
+from faultsim.policies.settings import Settings
 from faultsim.reference.scheduling.migration import NoMigration
 
 
-def rules_of(settings: dict[str, Any]) -> dict[str, Any]:
+def rules_of(settings: Settings) -> dict[str, object]:
     """The rules of lowered settings by kind, also of policies that are parameters of others.
 
     Raises
@@ -21,16 +23,16 @@ def rules_of(settings: dict[str, Any]) -> dict[str, Any]:
     OptionError
         The machine does not support it.
     """
-    given = {kind: settings[kind] for kind, row in KINDS.items() if row.option and settings.get(kind)}
+    given = {kind: settings.policy(kind) for kind, row in KINDS.items() if row.option and settings.policy(kind)}
     for policy in list(given.values()):
         given |= {kind: part for kind, part in policy.items() if kind in KINDS and isinstance(part, dict)}
     given.setdefault("checkpointing", {"name": "none"})
-    machine = settings["machine"]["name"]
+    machine = settings.machine["name"]
     rules = {kind: rule(kind, policy, machine) for kind, policy in given.items()}
     return {"migration": NoMigration({}), "recovery": None} | rules
 
 
-def rule(kind: str, policy: dict[str, Any], machine: str) -> Any:
+def rule(kind: str, policy: Lowered, machine: str) -> Any:
     """The part of one lowered policy; None where there is nothing to do."""
     row = find(kind, policy["name"])
     known = [other for other in known_policies(kind).values() if machine in other.machines]

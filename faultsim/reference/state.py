@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from faultsim.policies.registry import find
-from faultsim.reference.engine_inputs import World
+from faultsim.policies.settings import Settings
+from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.torus.boxes import Box, BoxTable
@@ -54,12 +55,12 @@ class State:
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        settings: Settings,
         rules: dict[str, Any],
         jobs: list[Job],
         table: BoxTable | None,
         nodes: int,
-        world: World | None = None,
+        world: WorldRows | None = None,
         asks: bool = False,
     ) -> None:
         self.settings = settings
@@ -67,10 +68,10 @@ class State:
         self.jobs = jobs
         self.table = table
         self.nodes = nodes
-        self.world = world or World(None)
-        self.delay = float(settings["start_delay"])
-        self.checking = bool(settings.get("verify", False))
-        self.recording = bool(settings["record"])
+        self.world = world or WorldRows(None)
+        self.delay = float(settings.start_delay)
+        self.checking = bool(settings.verify)
+        self.recording = bool(settings.record)
 
         self.now = 0.0
         self.clock = 0.0  # up to where idle and down time are counted
@@ -82,13 +83,13 @@ class State:
         self.up: dict[int, float] = {}  # nodes that are down, of held jobs too -> the time at which they are up
         self.down = 0  # how many of these no job holds
         self.failures_of = [0] * nodes
-        placement = find("placement", settings["placement"]["name"])
-        scheduler = find("scheduler", settings["scheduler"]["name"])
+        placement = find("placement", settings.placement["name"])
+        scheduler = find("scheduler", settings.scheduler["name"])
         named = (
             self.world.failures
             or self.world.predictions
-            or settings["migration"]
-            or settings.get("rescheduling")
+            or settings.migration
+            or settings.rescheduling
             or (scheduler is not None and scheduler.follows)
             or placement is None
             or placement.follows
@@ -111,7 +112,7 @@ class State:
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
         #: Asks somebody outside; the run fills it in.
-        self.ask: Callable[..., Generator[str, None, Any]] = nobody
+        self.ask: Callable[..., Generator[str, None, object]] = nobody
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0
@@ -287,13 +288,13 @@ class State:
     @property
     def left_alone(self) -> int:
         """m of `Static(m)`."""
-        rule = self.settings.get("rescheduling")
+        rule = self.settings.rescheduling
         return 0 if rule is None or rule.get("spares", "dynamic") == "dynamic" else int(rule["spares"]["nodes"])
 
     @property
     def avoided(self) -> frozenset[int]:
         """The nodes that a start takes only if no other will do."""
-        rule = self.settings.get("rescheduling")
+        rule = self.settings.rescheduling
         return self.suspicious if rule is not None and rule.get("suspicious") == "last" else frozenset()
 
     @property
@@ -313,7 +314,7 @@ class State:
     @property
     def repairs_known(self) -> bool:
         """Whether the scheduler knows when down nodes come back; FCFS reserves nothing and does not ask."""
-        return bool(self.settings["scheduler"].get("repairs", "unknown") == "known")
+        return bool(self.settings.scheduler.get("repairs", "unknown") == "known")
 
     def expected_end(self, job: Job) -> float:
         """ "and `now` once that has passed" (model.md#expected-end)."""
@@ -369,20 +370,20 @@ class State:
             self.places[row] = (index, begin, self.now, where)
 
 
-def nobody(*_: Any, **__: Any) -> Generator[str, None, Any]:
+def nobody(*_: object, **__: object) -> Generator[str, None, Any]:
     """Nobody is asked."""
     yield from ()
 
 
-def table_of(settings: dict[str, Any]) -> tuple[BoxTable | None, int]:
+def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
     """The machine's boxes (None for a cluster) and its number of nodes."""
-    machine = settings["machine"]
+    machine = settings.machine
     if machine["name"] == "cluster":
         return None, int(machine["nodes"])
     if machine["name"] == "pod":
         pod = PodTable(machine)
         return pod, pod.nodes
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
-    box_order = settings["placement"].get("box_order", "extents-descending")
+    box_order = settings.placement.get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)
     return table, table.nodes

@@ -1,4 +1,4 @@
-"""The invariants (model.md#invariants), asked after every instant when ``settings["verify"]`` is true."""
+"""The invariants (model.md#invariants), asked after every instant when ``settings.verify`` is true."""
 
 import math
 

@@ -1,11 +1,11 @@
 """The Gantt chart of a page: shapes, not a picture, while they are few, and the job where one points."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import LongIntegers, Values
 from faultsim.plot.base import time_unit
 from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt
 from faultsim.plot.theme import current, root_figure, use_theme
@@ -57,7 +57,7 @@ class Chart:
         whole = whole.replace("<figure>", '<figure class="chart">', 1)
         return f"{whole}\n{packed(document, self.columns(drawn))}</figure>"
 
-    def columns(self, drawn: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
+    def columns(self, drawn: tuple[LongIntegers, LongIntegers, LongIntegers]) -> dict[str, Values]:
         """Of each bar the stay, the lowest row and the rows; of each stay job and times; of each job what it is."""
         row, first, count = drawn
         held, jobs, origin = self.result.allocations, self.result.jobs, self.result.span[0]

@@ -4,14 +4,13 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
-from numpy.typing import NDArray
+from faultsim.arrays import Values
 
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, Values]
 
 
-def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:
+def layout(arrays: Columns) -> tuple[list[list[object]], bytes]:
     """Name, type and length of each column, and all of them one after the other, each from a multiple of 4.
 
     Examples
@@ -24,7 +23,7 @@ def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:
     return about, b"".join(array.tobytes() + b"\0" * (-array.nbytes % 4) for array in arrays.values())
 
 
-def packed(document: Mapping[str, Any], arrays: Columns) -> str:
+def packed(document: Mapping[str, object], arrays: Columns) -> str:
     """Two elements that a page does not show: a document, with the layout of columns, and the columns."""
     about, data = layout(arrays)
     # Nothing in it may close the element that contains it.

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faultsim.arrays import Values
 from faultsim.plot.base import time_unit
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report.packed import packed
@@ -24,11 +25,11 @@ class Replay:
     result: "Result"
     caption: str = ""
 
-    def columns(self) -> dict[str, np.ndarray[Any, Any]]:
+    def columns(self) -> dict[str, Values]:
         """Of each stay times, job, its colour, and the box; of each failure that lasts times and node."""
         held, origin = self.result.allocations, self.result.span[0]
         order = np.argsort(held["begin"], kind="stable")
-        arrays: dict[str, np.ndarray[Any, Any]] = {
+        arrays: dict[str, Values] = {
             "begin": (held["begin"][order] - origin).astype("<f4"),
             "end": (held["end"][order] - origin).astype("<f4"),
             "job": held["job"][order].astype("<u4"),

@@ -166,13 +166,12 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
         return
     failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
     yield Chart(result, "g", f"Nodes over time{failing}.")
-    if result.machine.name == "cluster":
+    if not result.machine.picture:
         return
     ax = plot_occupancy(result, busiest(result))
-    what = "Cubes of the pod" if result.machine.name == "pod" else "Nodes of the torus"
     yield draw(
         ax,
-        f"{what}, {ax.get_title().replace(chr(10), ': ')}",
+        f"{result.machine.picture}, {ax.get_title().replace(chr(10), ': ')}",
         "The first instant at which most nodes are held",
     )
     if (

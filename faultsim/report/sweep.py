@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
 from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
@@ -37,7 +37,7 @@ class SweepRows(SweepLike, Protocol):
     expected: int
 
     @property
-    def base(self) -> Mapping[str, Any]:
+    def base(self) -> Mapping[str, object]:
         """What its runs have in common, in words."""
 
     @property
@@ -56,7 +56,7 @@ class SweepRows(SweepLike, Protocol):
     def metrics(self) -> Sequence[str]:
         """Names of the columns that are numbers of runs."""
 
-    def select(self, **axes: Any) -> "SweepRows": ...
+    def select(self, **axes: object) -> "SweepRows": ...
 
 
 def report_sweep(
@@ -64,7 +64,7 @@ def report_sweep(
     *,
     metrics: Sequence[str] = (),
     x: str | None = None,
-    against: tuple[str, Any] | None = None,
+    against: tuple[str, object] | None = None,
     confidence: float = 0.95,
     title: str = "",
     command: str = "",
@@ -134,7 +134,7 @@ def report_sweep(
     return Page(title or table.name or "Sweep", sections, about=about, command=made_by, warnings=table.warnings)
 
 
-def _values(column: NDArray[Any]) -> list[Any]:
+def _values(column: Values) -> list[object]:
     """Each value once."""
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
@@ -144,7 +144,7 @@ def _along(table: SweepRows, varied: Sequence[str]) -> str | None:
     return max(numbers or varied, key=lambda name: len(_values(table[name])), default=None)
 
 
-def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tuple[str, Any] | None:
+def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tuple[str, object] | None:
     for name in varied:
         if name != along and table[name].dtype.kind not in "iuf":
             return name, _values(table[name])[0]
@@ -177,7 +177,7 @@ def _metric(
     metric: str,
     varied: Sequence[str],
     along: str | None,
-    pair: tuple[str, Any] | None,
+    pair: tuple[str, object] | None,
     confidence: float,
     draw: Pictures,
 ) -> Iterator[Part]:
@@ -252,7 +252,7 @@ def _cells(table: SweepRows, metric: str, found: Cells, columns: Sequence[tuple[
     return Table(head, list(zip(*where, *numbers, strict=True)), title)
 
 
-def _shown(column: NDArray[Any]) -> list[Cell]:
+def _shown(column: Values) -> list[Cell]:
     """Values of an axis as cells: numbers stay numbers, "none" among them does not."""
     values: list[Any] = column.tolist()
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():

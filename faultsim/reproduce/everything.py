@@ -33,7 +33,7 @@ def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]
     ]
 
 
-def closing(documents: Mapping[str, Mapping[str, Any]]) -> str:
+def closing(documents: Mapping[str, Mapping[str, object]]) -> str:
     """How many claims there are, and how many of them hold, in a line.
 
     Examples
@@ -47,7 +47,7 @@ def closing(documents: Mapping[str, Mapping[str, Any]]) -> str:
     return f"{sum(sums)} claims of {len(documents)} {papers}: {words or 'none'}"
 
 
-def documents_in(folder: str | Path) -> dict[str, dict[str, Any]]:
+def documents_in(folder: str | Path) -> dict[str, dict[str, object]]:
     """What reproductions wrote into ``folder/NAME/claims.json``, for those papers that are there."""
     found = {}
     for name in papers():

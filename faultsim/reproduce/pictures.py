@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: A dashed black curve with hollow marks: what the others are compared with.
-HOLLOW: dict[str, Any] = {
+HOLLOW: dict[str, object] = {
     "color": "#000000",
     "marker": "o",
     "linestyle": "--",

@@ -229,7 +229,7 @@ def page(documents: Mapping[str, Mapping[str, Any]], missing: Sequence[str]) -> 
     return "\n".join(lines)
 
 
-def documents_in(place: str | Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def documents_in(place: str | Path, names: Sequence[str]) -> dict[str, dict[str, object]]:
     """What was written into ``place/NAME/readings.json``, for those studies that are there."""
     paths = {name: Path(place) / name / "readings.json" for name in names}
     return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.is_file()}

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from faultsim.sweep.jackknife import Estimate, Floats, half_width, jackknife
+from faultsim.arrays import Floats
+from faultsim.sweep.jackknife import Estimate, half_width, jackknife
 
 
 def correlation(x: Floats, y: Floats) -> float:

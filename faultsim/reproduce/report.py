@@ -31,7 +31,7 @@ class Input:
     count: int
     what: str = "jobs"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As plain data for JSON."""
         return {"name": self.name, "real": self.real, "source": self.text, self.what: self.count}
 

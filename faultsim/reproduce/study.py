@@ -26,7 +26,7 @@ Prepared = tuple[RunList[Any], Callable[[Any], Evidence]]
 Drawing = tuple[str, "Figure | None", Rows | None]
 
 
-def _no_grids(evidence: Any, rows: Sequence[Row]) -> Sequence[Grid]:
+def _no_grids(evidence: object, rows: Sequence[Row]) -> Sequence[Grid]:
     return ()
 
 
@@ -77,7 +77,7 @@ class Study(Generic[Evidence]):
     quick: str
     files: Sequence[str]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    plan: Callable[..., Any]
+    plan: Callable[..., object]
     prepare: Callable[..., Prepared[Evidence]]
     claims: Sequence[Claim[Any]]
     judge: Callable[[Sequence[Claim[Any]], Evidence], list[Row]] = judge
@@ -101,10 +101,10 @@ class Study(Generic[Evidence]):
         executor: object = None,
         seed: int = 0,
         page: str | Path | None = None,
-        what: Any = None,
+        what: object = None,
         progress: Progress | None = None,
         command: str = "",
-        **options: Any,
+        **options: object,
     ) -> Report[Evidence]:
         """Run the experiments, judge the claims, draw the figures, and write all of it.
 
@@ -203,7 +203,7 @@ class Study(Generic[Evidence]):
         return written
 
 
-def replicates(default: int) -> dict[str, Mapping[str, Any]]:
+def replicates(default: int) -> dict[str, Mapping[str, object]]:
     """For `Study.options`: ``--replicates``."""
     return {"--replicates": {"type": int, "metavar": "N", "help": f"replicates of a setting (default {default})"}}
 

@@ -6,8 +6,8 @@ from heapq import heappop, heappush
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats, Integers, Values
 from faultsim.data.summary_table import SummaryTable
 from faultsim.data.tabular import Columns
 from faultsim.data.workload import Workload
@@ -47,7 +47,7 @@ class Compared(Protocol):
     @property
     def jobs(self) -> Any: ...
     @property
-    def ended(self) -> NDArray[np.bool_]: ...
+    def ended(self) -> Flags: ...
     @property
     def workload(self) -> Workload: ...
     @property
@@ -175,10 +175,10 @@ def against_recorded(result: Compared) -> AgainstRecorded:
 
 
 def replayed(
-    submit: NDArray[np.float64],
-    start: NDArray[np.float64],
-    runtime: NDArray[np.float64],
-    size: NDArray[np.int32],
+    submit: Floats,
+    start: Floats,
+    runtime: Floats,
+    size: Integers,
     nodes: int,
 ) -> tuple[int, int, int, int]:
     """The recorded schedule on a machine of `nodes` nodes.
@@ -228,7 +228,7 @@ def _ratio(value: float, of: float) -> float:
     return value / of if of > 0 else float("nan")
 
 
-def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _rank_correlation(a: Floats, b: Floats) -> float:
     """Spearman's, with mean ranks of equal values."""
     ranks = []
     for values in (a, b):
@@ -240,12 +240,12 @@ def _rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def _table(name: str, labels: NDArray[Any], recorded: NDArray[Any], simulated: NDArray[Any]) -> Columns:
+def _table(name: str, labels: Values, recorded: Values, simulated: Values) -> Columns:
     values, group = np.unique(labels, return_inverse=True)
     counts = np.bincount(group)
     order = np.argsort(group, kind="stable")
     parts = np.split(order, np.cumsum(counts)[:-1])
-    columns: dict[str, NDArray[Any]] = {name: values, "jobs": counts}
+    columns: dict[str, Values] = {name: values, "jobs": counts}
     for kind, waits in (("recorded", recorded), ("simulated", simulated)):
         columns[f"{kind}_mean_wait"] = np.bincount(group, waits) / counts
     for kind, waits in (("recorded", recorded), ("simulated", simulated)):

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.estimates import doubtful_estimates
 from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
@@ -49,7 +49,7 @@ class Doubtful(Protocol):
     is_over: bool
 
     @property
-    def jobs(self) -> Mapping[str, NDArray[Any]]: ...
+    def jobs(self) -> Mapping[str, Values]: ...
     @property
     def ledger(self) -> Mapping[str, float]: ...
     @property
@@ -162,7 +162,7 @@ def of_limits(result: Doubtful) -> Iterator[str]:
         )
 
 
-def _of_ids(ids: NDArray[Any]) -> Iterator[str]:
+def _of_ids(ids: Values) -> Iterator[str]:
     if ids.dtype.kind in "iu" and bool((ids[1:] > ids[:-1]).all()):
         return
     again = len(ids) - len(np.unique(ids))
@@ -170,7 +170,7 @@ def _of_ids(ids: NDArray[Any]) -> Iterator[str]:
         yield f"{again:,} of {len(ids):,} jobs have an id that an earlier job has"
 
 
-def _of_preceding(columns: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+def _of_preceding(columns: Mapping[str, Values]) -> Iterator[str]:
     """Dependencies between jobs of an SWF log (fields 17 and 18), which no run follows yet."""
     preceding = columns.get("preceding_job")
     if preceding is None or preceding.dtype.kind not in "iuf":
@@ -208,7 +208,7 @@ def of_header(log: Workload, machine: int, trace: FailureTrace) -> Iterator[str]
     )
 
 
-def _of_load(columns: Mapping[str, NDArray[Any]], nodes: int) -> Iterator[str]:
+def _of_load(columns: Mapping[str, Values], nodes: int) -> Iterator[str]:
     submit = columns["submit"]
     span = float(submit[-1] - submit[0])
     if len(submit) < LEAST_JOBS or span <= 0:

@@ -1,20 +1,19 @@
 """How far apart the nodes of a job are (model.md#dispersal), from the record of who held what."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.errors import OptionError
-from faultsim.machines import Machine, Pod, Torus
+from faultsim.machines import Machine
 from faultsim.results.held import nodes_of
 
 #: Cells of a table of coordinates that are counted at a time.
 _CELLS = 2**22
 
 
-def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int) -> NDArray[np.float64]:
+def dispersal_of(held: Mapping[str, Values], machine: Machine, n_jobs: int) -> Floats:
     """Mean number of hops between two nodes of each job, of those it held last; NaN for jobs of one node.
 
     Examples
@@ -27,13 +26,13 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int
     array([ 1., nan])
     """
     if machine.shape is None:
-        more = "" if isinstance(machine, Pod) else f"; take Cluster({machine.nodes}, shape=(x, y, z))"
+        more = f"; take {machine.with_coordinates}" if machine.with_coordinates else ""
         raise OptionError(f"dispersal: the nodes of {machine} have no coordinates{more}")
     last = np.full(n_jobs, -1, dtype=np.int64)  # of a run that is not over, some have held none
     last[held["job"]] = np.arange(len(held["job"]))  # rows are in order of time, and the last one stays
     some = last >= 0
     last = last[some]
-    if isinstance(machine, Torus):
+    if machine.has_boxes:
         size = (held["a"] * held["b"] * held["c"])[last].astype(float)
         hops = _in_boxes(held, last, machine, size)
     else:
@@ -46,17 +45,15 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int
     return mean
 
 
-def _in_boxes(
-    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], torus: Torus, size: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _in_boxes(held: Mapping[str, Values], rows: LongIntegers, machine: Machine, size: Floats) -> Floats:
     """Hops between all pairs of nodes of boxes.
 
     Along an axis, each of the extent's coordinates is that of size / extent nodes.
     """
     hops = np.zeros(len(rows))
-    for name, length in zip("abc", torus.shape, strict=True):
+    for name, length in zip("abc", machine.array_shape, strict=True):
         apart = np.arange(length)
-        if torus.wrap:
+        if machine.wraps:
             apart = np.minimum(apart, length - apart)
         # Of one more coordinate to all before it; of all pairs of the first ones.
         pairs = np.concatenate([[0], np.cumsum(np.cumsum(apart))]).astype(float)
@@ -66,8 +63,8 @@ def _in_boxes(
 
 
 def _in_lists(
-    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], count: NDArray[np.int64], shape: tuple[int, int, int]
-) -> NDArray[np.float64]:
+    held: Mapping[str, Values], rows: LongIntegers, count: LongIntegers, shape: tuple[int, int, int]
+) -> Floats:
     """Hops between all pairs of nodes of lists on a mesh.
 
     Between two neighbouring coordinates, every pair of a node below and one above makes a hop.

@@ -3,13 +3,13 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Integers
 from faultsim.data.event_kinds import JobState
 from faultsim.results.metric_table import Measured
 
 
-def exposed_time(result: Measured) -> NDArray[np.float64]:
+def exposed_time(result: Measured) -> Floats:
     """Seconds for which each job held nodes and did not wait for a repair; NaN for jobs that have not ended.
 
     Exact without start delays. With them, columns do not say what a kill cut a start delay or the pause of a move short
@@ -36,7 +36,7 @@ def exposed_time(result: Measured) -> NDArray[np.float64]:
     return np.where(ended, np.maximum(started, 0.0), math.nan)
 
 
-def _delays(result: Measured, delay: float) -> NDArray[np.float64]:
+def _delays(result: Measured, delay: float) -> Floats:
     """Seconds of start delay of each job: one start, and one more for each kill, less what was cut short."""
     jobs = result.jobs
     # A job has one start more than kills, unless it waits, or has been killed for good.
@@ -48,7 +48,7 @@ def _delays(result: Measured, delay: float) -> NDArray[np.float64]:
     return first + _shared(result, jobs["restarts"], rest)
 
 
-def _shared(result: Measured, times: NDArray[np.int32], node_seconds: float) -> NDArray[np.float64]:
+def _shared(result: Measured, times: Integers, node_seconds: float) -> Floats:
     """Seconds of each job, of node-seconds of which all its times have the same part, per node."""
     all_times = math.fsum(result.jobs["size"] * times)
     return np.asarray(times * (node_seconds / all_times if all_times else 0.0), np.float64)

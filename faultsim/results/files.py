@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Texts, Values
 from faultsim.data.column_files import csv_text
 from faultsim.data.event_kinds import JobState
 from faultsim.data.further import further_names
@@ -17,7 +17,7 @@ from faultsim.results.provenance import Record, revision_of
 from faultsim.results.revision import in_words
 
 
-def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record, title: str) -> None:
+def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, Values], record: Record, title: str) -> None:
     """The schedule as SWF (`Result.write_swf`)."""
     state = jobs["state"]
     fields = {
@@ -70,9 +70,9 @@ BATSIM_COLUMNS = (
 
 def write_jobs_csv(
     path: str | os.PathLike[str],
-    jobs: Mapping[str, NDArray[Any]],
+    jobs: Mapping[str, Values],
     record: Record,
-    held: Mapping[str, NDArray[Any]] | None,
+    held: Mapping[str, Values] | None,
 ) -> None:
     """The jobs as Batsim writes them (`Result.write_jobs_csv`)."""
     n, state = len(jobs["submit"]), jobs["state"]
@@ -113,13 +113,13 @@ _BATSIM_STATES: dict[str, str] = {
 }
 
 
-def _known(times: NDArray[Any], state: NDArray[np.str_]) -> list[Any]:
+def _known(times: Values, state: Texts) -> list[object]:
     """Times, empty where a job that has not ended has none yet."""
     unknown = np.isnan(times) & ~np.isin(state, (JobState.ENDED, JobState.TIMED_OUT, JobState.KILLED))
     return ["" if empty else time for time, empty in zip(times.tolist(), unknown.tolist(), strict=True)]
 
 
-def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> list[str]:
+def _places(n: int, record: Record, held: Mapping[str, Values] | None) -> list[str]:
     """Interval sets of the nodes that each job held last."""
     places = [""] * n
     if held is None:
@@ -143,7 +143,7 @@ def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> 
     return places
 
 
-def intervals(nodes: NDArray[Any]) -> str:
+def intervals(nodes: Values) -> str:
     """Ascending node numbers as an interval set.
 
     Examples

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.results.energy import Energy
@@ -50,7 +51,7 @@ def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> 
     )
 
 
-def poisson_interval(count: ArrayLike, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def poisson_interval(count: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
     """Bounds of the mean of a Poisson number of which one was counted: quantiles of chi-squared, exact ([garwood1936]).
 
     The lower one is half of the quantile of 2 k degrees of freedom at (1 - confidence) / 2, and 0 for k = 0, the upper
@@ -66,13 +67,13 @@ def poisson_interval(count: ArrayLike, confidence: float) -> tuple[NDArray[np.fl
 
     k = np.asarray(count, dtype=np.float64)
     tail = (1.0 - confidence) / 2.0
-    low: NDArray[np.float64] = np.where(k > 0, gammaincinv(np.maximum(k, 1.0), tail), 0.0)
-    high: NDArray[np.float64] = np.asarray(gammaincinv(k + 1.0, 1.0 - tail))
+    low: Floats = np.where(k > 0, gammaincinv(np.maximum(k, 1.0), tail), 0.0)
+    high: Floats = np.asarray(gammaincinv(k + 1.0, 1.0 - tail))
     return low, high
 
 
 def mttf_table(
-    result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike, confidence: float, count_swaps: bool = False
+    result: "Measured", among: Flags, by: str | ArrayLike, confidence: float, count_swaps: bool = False
 ) -> PrintedTable:
     """A row per group of jobs: how long they could be killed, how often they were, and the time between kills."""
     level = checks.number("confidence", confidence, above=0.0)
@@ -89,7 +90,7 @@ def mttf_table(
     rows = np.flatnonzero(among)
     values, group = np.unique(labels[rows], return_inverse=True)
 
-    def summed(column: NDArray[Any]) -> NDArray[np.float64]:
+    def summed(column: Values) -> Floats:
         return np.asarray(np.bincount(group, weights=column[rows], minlength=len(values)), np.float64)
 
     exposed = result.exposed
@@ -99,7 +100,7 @@ def mttf_table(
     hits = kills + swapped
     low, high = poisson_interval(hits, level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        columns: dict[str, NDArray[Any]] = {
+        columns: dict[str, Values] = {
             name: values,
             "jobs": np.bincount(group, minlength=len(values)),
             "exposed": seconds,
@@ -122,11 +123,11 @@ def mttf_table(
     return PrintedTable(columns, f"time between {between} by {name}", {**times, "per_1000_node_days": "{:.4g}"}, notes)
 
 
-def _at_work(result: "Measured") -> NDArray[np.int64]:
+def _at_work(result: "Measured") -> LongIntegers:
     """The nodes of each job that are not spare (model.md#hot-spares): on a pod whole cubes, or a part of one."""
     unit = getattr(result.machine, "hosts", 1)
     size = np.asarray(result.jobs["size"], np.int64)
-    at_work: NDArray[np.int64] = np.minimum(-(-size // unit) * unit, result.jobs["allocated"])
+    at_work: LongIntegers = np.minimum(-(-size // unit) * unit, result.jobs["allocated"])
     return at_work
 
 
@@ -160,7 +161,7 @@ class GoodputOfAResult:
         return goodput_table(self.ledger, self.metrics)
 
     @property
-    def ettr(self: Any) -> NDArray[np.float64]:
+    def ettr(self: Any) -> Floats:
         """Effective training time ratio of each job, run time / (finish - first start); NaN for jobs without time.
 
         Of a run that is not over it is NaN for jobs that have not ended.
@@ -170,7 +171,7 @@ class GoodputOfAResult:
         return ratios
 
     @property
-    def exposed(self: Any) -> NDArray[np.float64]:
+    def exposed(self: Any) -> Floats:
         """Seconds for which each job could be killed: it held nodes, and did not wait for a repair (model.md#goodput).
 
         Start delays, checkpoints, restarts and the pauses of moves are in it. Of a run that is not over it is NaN for

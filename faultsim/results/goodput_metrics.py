@@ -4,8 +4,8 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.results.ledger import GOODPUT_ACCOUNTS
 from faultsim.results.metric_table import Measured, Metric, adding_to
 
@@ -21,13 +21,13 @@ _quiet = partial(_metric, quiet=True)
 _of_jobs = partial(_metric, per_job=True)
 
 
-def ratio_of_jobs(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio_of_jobs(part: Floats, whole: Floats) -> Floats:
     """Row by row, NaN where there is no whole."""
-    ratios: NDArray[np.float64] = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0.0)
+    ratios: Floats = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0.0)
     return ratios
 
 
-def ettr_of(result: Measured) -> NDArray[np.float64]:
+def ettr_of(result: Measured) -> Floats:
     """Run time / (finish - first start) of each job; NaN for jobs that take no time, or have not ended.
 
     Examples
@@ -121,7 +121,7 @@ def ettr_with_queue(result: Measured) -> float:
     return _weighted(result, result.jobs["response"])
 
 
-def _weighted(result: Measured, seconds: NDArray[np.float64]) -> float:
+def _weighted(result: Measured, seconds: Floats) -> float:
     jobs = result.jobs
     whole = float(np.add.reduce(jobs["size"] * seconds))
     return float(np.add.reduce(jobs["size"] * jobs["runtime"])) / whole if whole else math.nan

@@ -1,12 +1,12 @@
 """The metrics of jobs by user, by size, or by any column: see `Result.by`."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Values
 from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
 from faultsim.results.metric_table import Measured
@@ -20,7 +20,7 @@ _OF_FAILURES = tuple(name for name, row in METRICS.items() if row.zero_without o
 _USUAL = tuple(name for name in OF_JOBS if name not in _OF_FAILURES and not name.startswith("worst"))
 
 
-def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, metrics: Sequence[str] | None) -> Columns:
+def grouped(result: Measured, among: Flags, by: str | ArrayLike, metrics: Sequence[str] | None) -> Columns:
     """A row per group with the metrics of those of its jobs that are meant, groups ascending.
 
     Examples
@@ -46,7 +46,7 @@ def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, met
     parts = [
         Part(result, ended[rows]) for rows in np.split(order, np.cumsum(np.bincount(group, minlength=len(values)))[:-1])
     ]
-    columns: dict[str, NDArray[Any]] = {name: values}
+    columns: dict[str, Values] = {name: values}
     for metric in wanted:
         # As in the table of a sweep, where an axis has the name of a metric.
         called = f"metric:{metric}" if metric == name else metric
@@ -54,7 +54,7 @@ def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, met
     return Columns(columns, f"jobs by {name}")
 
 
-def labels_of(result: Measured, by: str | ArrayLike) -> tuple[str, NDArray[Any]]:
+def labels_of(result: Measured, by: str | ArrayLike) -> tuple[str, Values]:
     """The name of a column and its values, one per job, or the labels that are given."""
     if isinstance(by, str):
         if by == "size_class":

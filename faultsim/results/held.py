@@ -1,11 +1,10 @@
 """Who held which nodes of a cluster, kept as ranges of nodes and listed node by node only when somebody asks."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Integers, LongIntegers, Values
 from faultsim.data.tabular import AnyColumn, ColumnTable, with_lists
 
 #: Nodes that are listed at a time where nobody needs all at once.
@@ -30,14 +29,14 @@ class Held(ColumnTable):
     (['job', 'node_offsets', 'nodes'], array([0, 1, 7, 2, 3], dtype=int32))
     """
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping[str, Values]) -> None:
         self._columns = dict(columns)
         #: First node and number of nodes of each range; those of row k are at ``range_offsets[k:k + 2]``.
         self.ranges, self.range_offsets = self._columns.pop("ranges"), self._columns.pop("range_offsets")
         for column in (*self._columns.values(), self.ranges, self.range_offsets):
             column.setflags(write=False)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name."""
         if name == "nodes" and name not in self._columns:
             nodes = _listed(self.ranges, int(self._columns["node_offsets"][-1]))
@@ -60,7 +59,7 @@ class Held(ColumnTable):
     def __repr__(self) -> str:
         return f"<Held: {len(self['node_offsets']) - 1:,} stays on {self['node_offsets'][-1]:,} nodes>"
 
-    def blocks(self) -> Iterator[NDArray[np.int32]]:
+    def blocks(self) -> Iterator[Integers]:
         """All nodes in their order, a block at a time."""
         ends = np.cumsum(self.ranges[:, 1], dtype=np.int64)
         low = 0
@@ -71,7 +70,7 @@ class Held(ColumnTable):
             low = high
 
 
-def nodes_of(held: Mapping[str, NDArray[Any]], rows: NDArray[Any]) -> NDArray[np.int32]:
+def nodes_of(held: Mapping[str, Values], rows: Values) -> Integers:
     """The nodes of some rows, one list after the other.
 
     Examples
@@ -82,20 +81,20 @@ def nodes_of(held: Mapping[str, NDArray[Any]], rows: NDArray[Any]) -> NDArray[np
     """
     offsets = held["node_offsets"]
     if not isinstance(held, Held):
-        taken: NDArray[np.int32] = held["nodes"][_within(offsets[rows], offsets[rows + 1] - offsets[rows])]
+        taken: Integers = held["nodes"][_within(offsets[rows], offsets[rows + 1] - offsets[rows])]
         return taken
     first, end = held.range_offsets[rows], held.range_offsets[rows + 1]
     return _listed(held.ranges[_within(first, end - first)], int((offsets[rows + 1] - offsets[rows]).sum()))
 
 
-def _within(first: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
+def _within(first: Values, count: Values) -> LongIntegers:
     """The numbers from `first` on, `count` of each, one after the other."""
     ends = np.cumsum(count)
-    places: NDArray[np.int64] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - count), count)
+    places: LongIntegers = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - count), count)
     return places
 
 
-def _listed(ranges: NDArray[np.int32], total: int) -> NDArray[np.int32]:
+def _listed(ranges: Integers, total: int) -> Integers:
     """The nodes of ranges, in place: steps of one, but for those from a range to the next."""
     nodes = np.ones(total, np.int32)
     if total:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -160,7 +160,7 @@ def kiviat_area(radii: Sequence[float]) -> float:
 
 
 def _values(what: str, method: Method) -> tuple[float, ...]:
-    metrics: Any = method.metrics if isinstance(method, Result) else method
+    metrics: object = method.metrics if isinstance(method, Result) else method
     if not isinstance(metrics, Mapping):
         raise OptionError(f"{what} must be a Result, or metrics by name such as result.metrics, got {method!r:.60}")
     missing = [axis.metric for axis in AXES if axis.metric not in metrics]

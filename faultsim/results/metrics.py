@@ -6,12 +6,13 @@ not over (model.md#partial) T ends now, and n and what is summed over jobs count
 
 import math
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import JobState
 from faultsim.errors import OptionError
 from faultsim.results.goodput_metrics import GOODPUT_METRICS
@@ -36,18 +37,18 @@ _of_limits = partial(_quiet, zero_without="limits")
 _spread = partial(_metric, per_job=True, spread=True)
 
 
-def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
+def _rows(result: Measured, column: Values, mask: ArrayLike | None) -> Values:
     """The column, or the rows of it that a mask names."""
     if mask is None:
         return column
     rows = np.asarray(mask)
     if rows.dtype != np.bool_ or rows.shape != column.shape:
         raise OptionError(f"mask must be {len(column):,} booleans, one per job, got {rows.dtype} of shape {rows.shape}")
-    chosen: NDArray[Any] = column[rows]
+    chosen: Values = column[rows]
     return chosen
 
 
-def _mean(values: NDArray[Any]) -> float:
+def _mean(values: Values) -> float:
     # Equals values.mean() to the bit, in a third of its time: metrics take over half of a short run.
     return float(np.add.reduce(values)) / len(values) if len(values) else math.nan
 
@@ -84,9 +85,7 @@ def mean_response(result: Measured, *, mask: ArrayLike | None = None) -> float:
     return _mean(_rows(result, result.jobs["response"], mask))
 
 
-def bounded_slowdown(
-    result: Measured, *, gamma: checks.Duration = 10.0, denominator: Denominator = "max"
-) -> NDArray[np.float64]:
+def bounded_slowdown(result: Measured, *, gamma: checks.Duration = 10.0, denominator: Denominator = "max") -> Floats:
     """Bounded slowdown of each job.
 
     Parameters
@@ -108,8 +107,8 @@ def bounded_slowdown(
     gamma = checks.number("gamma", gamma, above=0.0, unit="seconds")
     checks.choice("denominator", denominator, ("max", "min"))
     runtime = result.jobs["runtime"]
-    above: NDArray[np.float64] = np.maximum(result.jobs["response"], gamma)
-    slowdown: NDArray[np.float64]
+    above: Floats = np.maximum(result.jobs["response"], gamma)
+    slowdown: Floats
     if denominator == "max":
         slowdown = above / np.maximum(runtime, gamma)
     else:
@@ -190,7 +189,7 @@ def ledger_error(result: Measured) -> float:
 # -- limits: zero unless overrun="kill"
 
 
-def cut_jobs_of(result: Measured) -> NDArray[np.bool_]:
+def cut_jobs_of(result: Measured) -> Flags:
     """Which jobs were cut at their limit.
 
     Examples
@@ -202,7 +201,7 @@ def cut_jobs_of(result: Measured) -> NDArray[np.bool_]:
     """
     if result.settings["overrun"] != "kill":
         return np.zeros(len(result), np.bool_)
-    cut: NDArray[np.bool_] = result.jobs["state"] == JobState.TIMED_OUT
+    cut: Flags = result.jobs["state"] == JobState.TIMED_OUT
     return cut
 
 
@@ -218,7 +217,7 @@ def cut_work_ratio(result: Measured) -> float:
     return cut_share(result.jobs["size"], result.jobs["runtime"], cut_jobs_of(result))
 
 
-def cut_share(size: NDArray[Any], runtime: NDArray[Any], cut: NDArray[np.bool_]) -> float:
+def cut_share(size: Values, runtime: Values, cut: Flags) -> float:
     """Share of the work of jobs that is of those which are marked; 0 if none is.
 
     Examples
@@ -278,7 +277,7 @@ def failure_slowdown(result: Measured) -> float:
     return _mean(delay / np.maximum(jobs["runtime"], 10.0))
 
 
-def _mean_share(result: Measured, seconds: NDArray[Any]) -> float:
+def _mean_share(result: Measured, seconds: Values) -> float:
     """Mean over jobs of seconds / run time; jobs of run time 0 count as 0."""
     runtime = result.jobs["runtime"]
     return _mean(np.divide(seconds, runtime, out=np.zeros(len(runtime)), where=runtime > 0))
@@ -343,15 +342,15 @@ def backfilled(result: Measured) -> int:
 # -- how jobs, users and sizes differ
 
 
-def _median(values: NDArray[Any]) -> float:
+def _median(values: Values) -> float:
     return float(np.median(values)) if len(values) else math.nan
 
 
-def _p95(values: NDArray[Any]) -> float:
+def _p95(values: Values) -> float:
     return float(np.percentile(values, 95)) if len(values) else math.nan
 
 
-def _largest(values: NDArray[Any]) -> float:
+def _largest(values: Values) -> float:
     return float(values.max()) if len(values) else math.nan
 
 
@@ -424,7 +423,7 @@ def max_lost_work(result: Measured) -> float:
     return float(result.jobs["lost_work"].max(initial=0.0))
 
 
-def size_class(size: ArrayLike) -> NDArray[np.int64]:
+def size_class(size: ArrayLike) -> LongIntegers:
     """The class of each size, by its largest size: 1, 2, 4, 8, ... nodes.
 
     Examples
@@ -433,11 +432,11 @@ def size_class(size: ArrayLike) -> NDArray[np.int64]:
     array([  1,   2,   4,   4,   8,  64, 128])
     """
     fraction, exponent = np.frexp(np.asarray(size, dtype=np.float64))
-    classes: NDArray[np.int64] = np.left_shift(np.int64(1), exponent.astype(np.int64) - (fraction == 0.5))
+    classes: LongIntegers = np.left_shift(np.int64(1), exponent.astype(np.int64) - (fraction == 0.5))
     return classes
 
 
-def _worst(labels: NDArray[Any], values: NDArray[Any]) -> float:
+def _worst(labels: Values, values: Values) -> float:
     """The largest of the means of groups; NaN without values."""
     if not len(values):
         return math.nan

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
+from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
 
@@ -23,9 +22,9 @@ class Part:
     array([ 9., 13.])
     """
 
-    def __init__(self, result: "Measured", rows: "slice | NDArray[Any]") -> None:
+    def __init__(self, result: "Measured", rows: "slice | Values") -> None:
         self._result, self._rows = result, rows
-        self.jobs: Mapping[str, NDArray[Any]] = _Rows(result.jobs, rows)
+        self.jobs: Mapping[str, Values] = _Rows(result.jobs, rows)
 
     @property
     def ledger(self) -> Mapping[str, float]:
@@ -58,21 +57,21 @@ class Part:
         return self._result.settings
 
     @property
-    def dispersal(self) -> NDArray[Any]:
+    def dispersal(self) -> Values:
         """That of these jobs."""
-        dispersal: NDArray[Any] = self._result.dispersal[self._rows]
+        dispersal: Values = self._result.dispersal[self._rows]
         return dispersal
 
     @property
-    def users(self) -> NDArray[Any]:
+    def users(self) -> Values:
         """Those of these jobs."""
-        users: NDArray[Any] = self._result.users[self._rows]
+        users: Values = self._result.users[self._rows]
         return users
 
     @property
-    def exposed(self) -> NDArray[Any]:
+    def exposed(self) -> Values:
         """That of these jobs."""
-        exposed: NDArray[Any] = self._result.exposed[self._rows]
+        exposed: Values = self._result.exposed[self._rows]
         return exposed
 
     def __len__(self) -> int:
@@ -93,14 +92,14 @@ def require_over(is_over: bool, what: str) -> None:
         raise OptionError(f"{what} is made of runs that are over, and this one is not: run it to its end first")
 
 
-class _Rows(Mapping[str, NDArray[Any]]):
+class _Rows(Mapping[str, Values]):
     """Some rows of columns."""
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]], rows: "slice | NDArray[Any]") -> None:
+    def __init__(self, columns: Mapping[str, Values], rows: "slice | Values") -> None:
         self._columns, self._rows = columns, rows
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        column: NDArray[Any] = self._columns[name][self._rows]
+    def __getitem__(self, name: str) -> Values:
+        column: Values = self._columns[name][self._rows]
         return column
 
     def __iter__(self) -> Iterator[str]:

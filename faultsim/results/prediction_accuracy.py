@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Matched:
 
 
 def matched(
-    time: NDArray[np.float64],
-    downtime: NDArray[np.float64],
-    node: NDArray[np.int32],
-    begin: NDArray[np.float64],
-    end: NDArray[np.float64],
-    about: NDArray[np.int32],
+    time: Floats,
+    downtime: Floats,
+    node: Integers,
+    begin: Floats,
+    end: Floats,
+    about: Integers,
 ) -> Matched:
     """Match predictions with failures, node by node.
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns
 
@@ -25,7 +25,7 @@ class PrintedTable(Columns):
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Values],
         what: str,
         formats: Mapping[str, str],
         notes: Sequence[str] = (),
@@ -66,7 +66,7 @@ class PrintedTable(Columns):
         return table_html(repr(self)[1:-1], list(cells), list(zip(*cells.values(), strict=True)), list(self._notes))
 
 
-def suited(values: NDArray[Any], decimals: int) -> str:
+def suited(values: Values, decimals: int) -> str:
     """The format of a column: so many decimals, or, where all values are below 100, four digits.
 
     Examples

@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import in_order
+from faultsim.data.lowered import Lowered
 from faultsim.results.revision import check_pickle
 from faultsim.version import MODEL_REVISION, __version__
 
@@ -50,16 +51,16 @@ class Record(NamedTuple):
     """
 
     # With defaults, although none is used: in pickles of release 0.1.0 it has no arguments, but a state.
-    settings: dict[str, Any] = {}  # noqa: RUF012
-    columns: Mapping[str, NDArray[Any]] = {}
+    settings: Lowered = {}  # noqa: RUF012
+    columns: Mapping[str, Values] = {}
     source: str = ""
     dropped: Mapping[str, int] = {}
     failures: FailureTrace | None = None
-    arrays: Mapping[str, Mapping[str, NDArray[Any]]] = {}
+    arrays: Mapping[str, Mapping[str, Values]] = {}
     started: float = 0.0
     elapsed: float = 0.0
     saved: dict[str, Any] | None = None
-    recorded_wait: NDArray[np.float64] | None = None
+    recorded_wait: Floats | None = None
     comments: tuple[str, ...] = ()
 
     def __setstate__(self, state: object) -> None:
@@ -83,7 +84,7 @@ def environment() -> dict[str, str]:
     }
 
 
-def digest(columns: Mapping[str, NDArray[Any]]) -> str:
+def digest(columns: Mapping[str, Values]) -> str:
     """Content hash of a workload's columns, the same as `Workload.digest`: equal for equal columns on every machine.
 
     Examples
@@ -146,7 +147,7 @@ def revision_of(record: Record) -> int | None:
     return found
 
 
-def identity(trace: FailureTrace | None) -> dict[str, Any] | None:
+def identity(trace: FailureTrace | None) -> dict[str, object] | None:
     """What identifies a failure trace.
 
     Examples

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
 from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
@@ -67,20 +68,20 @@ class JobColumns(ColumnTable):
 
     def __init__(
         self,
-        made: dict[str, NDArray[Any]],
-        log: Mapping[str, NDArray[Any]],
+        made: dict[str, Values],
+        log: Mapping[str, Values],
         states: NDArray[np.int8] | None = None,
     ) -> None:
         self._made, self._log, self._numbers = made, log, states
 
     @overload
-    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
     def __getitem__(self, key: Any, /) -> Any:
         return self.column(key) if type(key) is str else super().__getitem__(key)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name."""
         column = self._made.get(name)
         if column is None:
@@ -103,21 +104,21 @@ class JobColumns(ColumnTable):
         return f"<jobs: {len(self['submit']):,} rows; {', '.join(self)}>"
 
 
-def _bounded_slowdown(jobs: JobColumns) -> NDArray[np.float64]:
+def _bounded_slowdown(jobs: JobColumns) -> Floats:
     # [krevat2002] section 3.2, with Gamma = 10 s.
-    slowdown: NDArray[np.float64] = np.maximum(jobs["response"], 10.0) / np.maximum(jobs["runtime"], 10.0)
+    slowdown: Floats = np.maximum(jobs["response"], 10.0) / np.maximum(jobs["runtime"], 10.0)
     return slowdown
 
 
-def _state(jobs: JobColumns) -> NDArray[np.str_]:
-    numbers: NDArray[Any] | None = jobs._numbers
+def _state(jobs: JobColumns) -> Texts:
+    numbers: Values | None = jobs._numbers
     if numbers is None:  # of a run that is over: a job that ran for less than the log says was cut at its limit
         numbers = np.where(jobs["runtime"] < jobs._log["runtime"], NUMBER_TIMED_OUT, FIRST_ENDED)
-    words: NDArray[np.str_] = JOB_STATES[numbers]
+    words: Texts = JOB_STATES[numbers]
     return words
 
 
-_DERIVED: dict[str, Callable[[JobColumns], NDArray[Any]]] = {
+_DERIVED: dict[str, Callable[[JobColumns], Values]] = {
     "wait": lambda jobs: jobs["start"] - jobs["submit"],
     "response": lambda jobs: jobs["finish"] - jobs["submit"],
     "bounded_slowdown": _bounded_slowdown,
@@ -192,9 +193,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
         self._output = _with_held(output)
         self._record = record
-        made: dict[str, NDArray[Any]] = {
-            name: record.columns[name] for name in (*_FROM_LOG, *further_names(record.columns))
-        }
+        made: dict[str, Values] = {name: record.columns[name] for name in (*_FROM_LOG, *further_names(record.columns))}
         for name in FROM_ENGINE:
             column = output[name]
             column.setflags(False)
@@ -210,7 +209,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         self._measured: dict[str, float] = {}
         self._machine: Machine | None = None
         self._counters: dict[str, int] | None = None
-        self._dispersal: NDArray[np.float64] | None = None
+        self._dispersal: Floats | None = None
         self._warnings: tuple[str, ...] | None = None
 
     # -- what happened
@@ -224,7 +223,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         return self._jobs
 
     @property
-    def ended(self) -> NDArray[np.bool_]:
+    def ended(self) -> Flags:
         """Which jobs have ended, in time, at their limit or killed for good; all of them once the run is over."""
         states: NDArray[np.int8] | None = self._output.get("state")
         return np.ones(len(self), np.bool_) if states is None else states >= FIRST_ENDED
@@ -284,7 +283,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         return self._recorded("allocations", "allocations")
 
     @property
-    def dispersal(self) -> NDArray[np.float64]:
+    def dispersal(self) -> Floats:
         """Mean number of hops between two nodes of each job, those it held last; NaN for jobs of one node.
 
         Raises
@@ -298,9 +297,9 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         return self._dispersal
 
     @property
-    def users(self) -> NDArray[np.int64]:
+    def users(self) -> LongIntegers:
         """User of each job, -1 where missing."""
-        users: NDArray[np.int64] = self._record.columns["user"]
+        users: LongIntegers = self._record.columns["user"]
         return users
 
     def by(self, column: str | ArrayLike, metrics: Sequence[str] | None = None) -> Columns:
@@ -365,7 +364,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
-        columns: Mapping[str, NDArray[Any]] = self._output[key]
+        columns: Mapping[str, Values] = self._output[key]
         return columns if isinstance(columns, Held) else Columns(columns, what)
 
     # -- what made it
@@ -456,7 +455,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         The file includes the workload, failures and predictions, so `rerun` works on a loaded result. It appears
         complete or not at all.
         """
-        arrays: dict[str, NDArray[Any] | Held] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
+        arrays: dict[str, Values | Held] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         if "state" in self._output:
             arrays["jobs/state"] = self._output["state"]
         arrays |= {f"workload/{name}": column for name, column in self._record.columns.items()}

@@ -119,7 +119,7 @@ class Pickled:
 
     __slots__ = ()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"model_revision": MODEL_REVISION, "attributes": dict(self.__dict__)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

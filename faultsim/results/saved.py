@@ -5,11 +5,10 @@ Layout 4 has digests; 1 to 3, of earlier versions, have none and are checked as 
 
 import os
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.columns import ALLOCATIONS, CLUSTER_NODES, EVENTS, FAILURES, JOBS, RECORDED_WAIT, WORKLOAD, Column
 from faultsim.data.event_kinds import JOB_STATES, EventKind
 from faultsim.errors import InputError
@@ -127,7 +126,7 @@ class Saved(SavedFile):
             raise self.bad("allocations/node_offsets decrease")
         return int(offsets[-1])
 
-    def _check_column(self, key: str, values: NDArray[Any], column: Column | None, rows: int) -> None:
+    def _check_column(self, key: str, values: Values, column: Column | None, rows: int) -> None:
         is_text = key == "workload/id" and values.dtype.kind == "U"
         if key == "jobs/state":
             column = _STATE

@@ -16,8 +16,8 @@ from typing import IO, Any, TypeGuard
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
@@ -113,7 +113,7 @@ def form_of(path: str | os.PathLike[str]) -> Form:
 
 
 def save_arrays(
-    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | Held], facts: dict[str, Any], form: Form = OF_JOBS
+    path: str | os.PathLike[str], arrays: Mapping[str, Values | Held], facts: dict[str, Any], form: Form = OF_JOBS
 ) -> None:
     """Write arrays and facts to one .npz; the file is moved into place once it is complete."""
     digests: dict[str, str] = {}
@@ -127,7 +127,7 @@ def save_arrays(
             _write_array(member, np.frombuffer(text, dtype=np.uint8))
 
 
-def _write_array(member: IO[bytes], array: NDArray[Any] | Held) -> str:
+def _write_array(member: IO[bytes], array: Values | Held) -> str:
     """As NumPy writes it, and its digest; the nodes that jobs held are more than all else, and go block by block."""
     if not isinstance(array, Held):
         npy.write_array(member, array, allow_pickle=False)
@@ -155,7 +155,7 @@ def _digest(dtype: np.dtype[Any], shape: tuple[int, ...], content: Iterable[byte
     return said.hexdigest()
 
 
-def _of_facts(document: Mapping[str, Any]) -> str:
+def _of_facts(document: Mapping[str, object]) -> str:
     """The digest of all facts but itself."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     return blake2b(json.dumps(rest, sort_keys=True, allow_nan=True).encode(), digest_size=16).hexdigest()
@@ -167,7 +167,7 @@ class SavedFile:
     def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
         self.name = os.fspath(path)
         self._form, self._expected = form, f"expected a file that {form.writer} wrote"
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, Values] = {}
         self._made: dict[str, str] = {}
         try:
             with open(self.name, "rb") as file, zipfile.ZipFile(file) as members:
@@ -195,7 +195,7 @@ class SavedFile:
             with members.open(info) as member:
                 self.arrays[name] = self._array(name, member, info.file_size)
 
-    def _array(self, name: str, member: IO[bytes], size: int) -> NDArray[Any]:
+    def _array(self, name: str, member: IO[bytes], size: int) -> Values:
         version = npy.read_magic(member)
         header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         with _PARSING:
@@ -206,7 +206,7 @@ class SavedFile:
             raise ValueError(f"{name} is no {dtype} of shape {shape}")
         content = member.read()
         member.read(1)  # so that the checksum of the file is checked
-        array: NDArray[Any] = np.frombuffer(bytearray(content), dtype).reshape(shape, order="F" if fortran else "C")
+        array: Values = np.frombuffer(bytearray(content), dtype).reshape(shape, order="F" if fortran else "C")
         if name != _FACTS:
             self._made[name] = _digest(dtype, shape, [array.tobytes() if fortran else content])
         return array
@@ -263,7 +263,7 @@ class SavedFile:
                     f"{self.name}: column {name} of this saved result is not the one that was saved; it is damaged"
                 )
 
-    def under(self, prefix: str) -> dict[str, NDArray[Any]]:
+    def under(self, prefix: str) -> dict[str, Values]:
         """The columns whose names begin with ``prefix/``, without it."""
         return {
             name[len(prefix) + 1 :]: column for name, column in self.arrays.items() if name.startswith(prefix + "/")
@@ -304,7 +304,7 @@ class SavedFile:
         return False
 
     def check_column(
-        self, key: str, values: NDArray[Any], column: Column | None, rows: int, *, is_text: bool = False
+        self, key: str, values: Values, column: Column | None, rows: int, *, is_text: bool = False
     ) -> None:
         """Refuse another type or length than that of a column."""
         wanted = values.dtype if column is None or is_text else np.dtype(column.dtype)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -77,7 +76,7 @@ def load_workflow_result(path: str | os.PathLike[str], *, allow_older_results: b
     flows = file.workflows()
     resources = file.resources()
     file.check_tables(flows, resources.n_nodes)
-    output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in ("node", "start", "finish", "kills")}
+    output: dict[str, object] = {name: arrays[f"jobs/{name}"] for name in ("node", "start", "finish", "kills")}
     first = np.cumsum([0, *map(len, flows)])
     for name, key in (("decisions", "decisions"), ("events", "events_table")):
         if f"{name}/job" in arrays:

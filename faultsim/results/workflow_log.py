@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.machines.resources import Resources
@@ -44,11 +44,11 @@ class LogRow(NamedTuple):
 
 
 def log_rows(
-    events: Mapping[str, NDArray[Any]],
+    events: Mapping[str, Values],
     workflows: Sequence[Workflow],
     resources: Resources,
     trace: FailureTrace | None,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> Iterator[LogRow]:
     """One row for each instant, with its events and the pass after them, in order.
 
@@ -190,6 +190,6 @@ def _ranks(flow: Workflow, resources: Resources, copy: float | None) -> list[flo
     return ranks
 
 
-def _sum(values: NDArray[np.float64]) -> float:
+def _sum(values: Floats) -> float:
     """Summed from left to right, unlike NumPy's pairwise and Python's compensated sum."""
     return float(np.cumsum(values)[-1])

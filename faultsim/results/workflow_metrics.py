@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from faultsim.arrays import Floats, Values
 
 
 class MeasuredWorkflows(Protocol):
     """The part of a `WorkflowResult` that metrics use; it imports this module."""
 
     @property
-    def jobs(self) -> Mapping[str, NDArray[Any]]: ...
+    def jobs(self) -> Mapping[str, Values]: ...
     @property
     def makespan(self) -> float: ...
     @property
-    def makespans(self) -> NDArray[np.float64]: ...
+    def makespans(self) -> Floats: ...
     @property
     def loss_time(self) -> float: ...
     @property

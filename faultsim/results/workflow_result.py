@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
@@ -48,7 +48,7 @@ class WorkflowResult(TablesOfAResult):
         *,
         workflows: Sequence[Workflow],
         resources: Resources,
-        arrivals: NDArray[np.float64],
+        arrivals: Floats,
         matched: Matched,
         settings: Mapping[str, Any],
         trace: FailureTrace | None,
@@ -65,7 +65,7 @@ class WorkflowResult(TablesOfAResult):
         if "events_table" in output:
             self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS, "events")
 
-    def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any], what: str) -> Columns:
+    def _named(self, table: Mapping[str, Values], columns: Sequence[Any], what: str) -> Columns:
         """The columns of an engine table, whose jobs are numbered consecutively, with workflow and job."""
         sizes = [len(workflow) for workflow in self._workflows]
         first = np.cumsum([0, *sizes[:-1]], dtype=np.int32)
@@ -73,14 +73,14 @@ class WorkflowResult(TablesOfAResult):
         job = np.arange(len(of), dtype=np.int32) - first[of]
         if "job" in table:
             of, job = (np.append(each, np.int32(-1))[table["job"]] for each in (of, job))  # the last: of no job
-        own: dict[str, NDArray[Any]] = {"workflow": table.get("workflow", of), "job": job}
+        own: dict[str, Values] = {"workflow": table.get("workflow", of), "job": job}
         named = {}
         for column in columns:
             values = np.asarray(own.get(column.name, table.get(column.name))).astype(column.dtype, copy=False)
             named[column.name] = values
         return Columns(named, what)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
         parts = {name: getattr(self, f"_{name}") for name in named}
         return _restored, (type(self), self._output, parts, MODEL_REVISION)
@@ -137,10 +137,10 @@ class WorkflowResult(TablesOfAResult):
         return log_text(log_rows(self.events, self._workflows, self._resources, self._trace, self._settings))
 
     @property
-    def makespans(self) -> NDArray[np.float64]:
+    def makespans(self) -> Floats:
         """For each workflow, the seconds from its arrival to its last finish."""
         first = np.cumsum([0, *(len(workflow) for workflow in self._workflows[:-1])])
-        last: NDArray[np.float64] = np.maximum.reduceat(self.jobs["finish"], first)
+        last: Floats = np.maximum.reduceat(self.jobs["finish"], first)
         return last - self._arrivals
 
     @property
@@ -198,7 +198,7 @@ class WorkflowResult(TablesOfAResult):
         return self._resources
 
     @property
-    def arrivals(self) -> NDArray[np.float64]:
+    def arrivals(self) -> Floats:
         """When each workflow arrived, in seconds (read-only)."""
         return self._arrivals
 
@@ -254,7 +254,7 @@ class WorkflowResult(TablesOfAResult):
 
         The file includes the workflows, the resources and the failures. It appears complete or not at all.
         """
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, Values] = {}
         for table, columns in self._tables.items():
             arrays |= {f"{table}/{name}": columns[name] for name in columns}
         flows = self._workflows

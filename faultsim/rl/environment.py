@@ -4,11 +4,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
+from faultsim.arrays import Flags
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, OptionError
 from faultsim.machines import Machine
@@ -123,7 +123,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         self._result = self._sim.result()
         return self._seen(), float(self._reward.end(self._result)), True, False, self._info()
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> Flags:
         """Which actions are possible now, one bool per action; the last one only, once the episode has ended."""
         if self._decision is None:
             mask = np.zeros(int(self.action_space.n), np.bool_)
@@ -144,7 +144,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         """The next decision with more than one possible action; None: the episode is over."""
         raise NotImplementedError
 
-    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+    def _mask(self, decision: Decision) -> Flags:
         raise NotImplementedError
 
     def _act(self, decision: Decision, action: int) -> Decision | None:
@@ -154,7 +154,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
     def _observe(self, decision: Decision | None) -> Any:
         raise NotImplementedError
 
-    def _instead(self, mask: NDArray[np.bool_]) -> int:
+    def _instead(self, mask: Flags) -> int:
         """What is done in place of an action that is not possible: the first that is."""
         return int(np.argmax(mask))
 

@@ -11,9 +11,10 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Machine, Pod, Torus
+from faultsim.machines import Machine
 
 Array = NDArray[np.float32]
 
@@ -151,10 +152,11 @@ class Cubes:
     slots = 16
 
     def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
-        if not isinstance(machine, Pod):
+        if machine.blocks is None:
             raise OptionError(f"the observation 'cubes' is of a Pod, got {machine!r}: use 'compact' or another")
         self._pod, self._slots = machine, slots
-        self.space = Box(0.0, 1.0, (slots + machine.n_cubes, 4), np.float32)
+        cubes, self._hosts = machine.blocks
+        self.space = Box(0.0, 1.0, (slots + cubes, 4), np.float32)
 
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
         seen, queue, n = self.nothing(), decision.queue, len(fits)
@@ -162,7 +164,7 @@ class Cubes:
         seen[:n, 1] = squash(queue.estimate[:n])
         seen[:n, 2] = queue.size[:n] / self._pod.nodes
         seen[:n, 3] = fits
-        cubes, hosts = seen[self._slots :], self._pod.hosts
+        cubes, hosts = seen[self._slots :], self._hosts
         down = np.zeros(self._pod.nodes)
         down[decision.down] = 1.0
         cubes[:, 0] = 1.0 - decision.occupancy.reshape(-1, hosts).mean(axis=1)
@@ -176,22 +178,22 @@ class Cubes:
         return np.zeros(self.space.shape, np.float32)
 
 
-def time_to_end(decision: Decision, machine: Machine) -> NDArray[np.float64]:
+def time_to_end(decision: Decision, machine: Machine) -> Floats:
     """Time (s) until the job of each node is expected to end, 0 where none is; as `Decision.occupancy` is shaped."""
     return on_nodes(decision, machine, np.maximum(0.0, decision.running.expected_end - decision.now), 0.0)
 
 
-def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[LongIntegers, ...]:
     """The index of a box's nodes in an array of this shape; boxes go round."""
     return np.ix_(*(np.arange(at, at + n) % m for at, n, m in zip(box[:3], box[3:], shape, strict=True)))
 
 
-def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> NDArray[np.float64]:
+def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> Floats:
     """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
-    shape = (machine.x, machine.y, machine.z) if isinstance(machine, Torus) else (machine.nodes,)
+    shape = machine.array_shape
     found = np.full(shape, nobody)
     for where, value in zip(decision.running.where, values, strict=True):
-        if isinstance(machine, Torus):
+        if machine.has_boxes:
             found[in_box(shape, where)] = value
         else:
             found[where] = value

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Flags, Integers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Torus
@@ -73,7 +73,7 @@ class PickBox(Environment):
         **options: Any,
     ) -> None:
         machine = Torus(4, 4, 8) if machine is None else machine
-        if not isinstance(machine, Torus):
+        if not machine.has_boxes:
             kind = getattr(machine, "name", "other machine")
             raise OptionError(
                 f"PickBox needs a Torus: a {kind} has no boxes, got {machine!r}; PickJob takes any machine"
@@ -84,7 +84,7 @@ class PickBox(Environment):
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)
         self._scheduler, self._torus = External(order=order), machine
-        shape = (machine.x, machine.y, machine.z)
+        shape = machine.shape
         self.action_space = spaces.Discrete(self._n)
         self.observation_space = spaces.Dict(
             nodes=spaces.Box(0.0, 1.0, shape, np.float32),
@@ -111,7 +111,7 @@ class PickBox(Environment):
                 if decision.may_backfill(job):
                     yield from self._choose(decision, job, self._harmless(decision, job, waiting[0]))
 
-    def _choose(self, decision: Decision, job: int, boxes: NDArray[np.int32]) -> Iterator[Decision]:
+    def _choose(self, decision: Decision, job: int, boxes: Integers) -> Iterator[Decision]:
         """Start the job, if need be after asking where."""
         self._job, self._boxes = job, boxes[: self._n]
         if len(boxes) > 1:
@@ -121,7 +121,7 @@ class PickBox(Environment):
         elif decision.backfill(job):
             self._reward.started(job, decision.now)
 
-    def _smallest(self, decision: Decision, job: int) -> NDArray[np.int32]:
+    def _smallest(self, decision: Decision, job: int) -> Integers:
         """The free boxes of the smallest size that has any."""
         boxes, size = decision.boxes(job), int(decision.queue.size[decision.queue.tolist().index(job)])
         while not len(boxes):
@@ -129,14 +129,14 @@ class PickBox(Environment):
             boxes = decision.boxes(job, size)
         return boxes
 
-    def _harmless(self, decision: Decision, job: int, head: int) -> NDArray[np.int32]:
+    def _harmless(self, decision: Decision, job: int, head: int) -> Integers:
         """All free boxes of its size, if the job ends before the first in the queue can start; else none."""
         estimate = decision.queue.estimate[decision.queue.tolist().index(job)]
         delay = self._options.get("start_delay", 0.0)
         in_time = decision.now + delay + estimate <= decision.shadow(head)[0]
         return decision.boxes(job) if in_time else np.empty((0, 6), np.int32)
 
-    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+    def _mask(self, decision: Decision) -> Flags:
         return np.arange(self._n) < len(self._boxes)
 
     def _observe(self, decision: Decision | None) -> Any:

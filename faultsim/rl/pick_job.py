@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Discrete
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Flags
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Machine
 from faultsim.policies import External, QueueOrder
@@ -108,7 +108,7 @@ class PickJob(Environment):
         self._fits = [decision.fits(job) for job in self._jobs_seen]
         return any(self._fits)
 
-    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+    def _mask(self, decision: Decision) -> Flags:
         mask = np.zeros(self._slots + 1, np.bool_)
         mask[: len(self._fits)] = self._fits
         mask[-1] = np.isfinite(self._sim.next_time)
@@ -121,7 +121,7 @@ class PickJob(Environment):
                 return decision
         return self._settle()
 
-    def _instead(self, mask: NDArray[np.bool_]) -> int:
+    def _instead(self, mask: Flags) -> int:
         return self._slots if mask[-1] else super()._instead(mask)
 
     def _observe(self, decision: Decision | None) -> Any:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
-from faultsim.machines import Cluster, Machine, Pod, Torus
+from faultsim.machines import Cluster, Machine
 from faultsim.policies import Perfect, Predictor, QueueOrder, Scheduler
 from faultsim.policies.words import OrderWord, PredictorWord
 from faultsim.rl.environment import Environment
@@ -143,15 +143,15 @@ class Respond(Environment):
         window = max(0.0, decision.running.expected_end[self._at] - decision.now)
         doomed = np.zeros(self._machine.nodes, np.bool_)
         doomed[decision.foreseen(window)["node"]] = True
-        if isinstance(self._machine, Torus):
+        if self._machine.has_boxes:
             boxes = decision.boxes(self._job, int(decision.running.size[self._at]))
             if not len(boxes):
                 return {}
-            failing = doomed.reshape(self._machine.shape)
+            failing = doomed.reshape(self._machine.array_shape)
             counts = [int(failing[in_box(failing.shape, box)].sum()) for box in boxes]
             return {"box": boxes[int(np.argmin(counts))]}
-        if isinstance(self._machine, Pod):
-            return self._another_slice(decision, self._machine, doomed)
+        if not self._machine.any_nodes:
+            return self._another_slice(decision, doomed)
         free = np.flatnonzero(~decision.occupancy)
         if not len(free):
             return {}
@@ -159,15 +159,16 @@ class Respond(Environment):
         new = free[np.argmin(doomed[free])]
         return {"nodes": np.where(own == self._warning["node"], new, own)}
 
-    def _another_slice(self, decision: Decision, pod: Pod, doomed: NDArray[np.bool_]) -> dict[str, Any]:
+    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, Any]:
         """With switches one cube is exchanged; else the whole slice is another."""
         own = decision.running.where[self._at]
-        if pod.wiring == "ocs" and len(own) >= pod.hosts:
-            free, cubes = decision.free_cubes, np.unique(own // pod.hosts)
+        _, hosts = self._machine.blocks or (1, self._machine.nodes)
+        if self._machine.exchanges_nodes and len(own) >= hosts:
+            free, cubes = decision.free_cubes, np.unique(own // hosts)
             if not len(free):
                 return {}
-            new = free[np.argmin(doomed.reshape(-1, pod.hosts).sum(axis=1)[free])]
-            return {"cubes": np.where(cubes == self._warning["node"] // pod.hosts, new, cubes)}
+            new = free[np.argmin(doomed.reshape(-1, hosts).sum(axis=1)[free])]
+            return {"cubes": np.where(cubes == self._warning["node"] // hosts, new, cubes)}
         slices = decision.slices(self._job, len(own))
         return {"nodes": slices[np.argmin(doomed[slices].sum(axis=1))]} if len(slices) else {}
 
@@ -197,7 +198,7 @@ class Respond(Environment):
         self._at, self._job = at, int(running.index[at])
         return True
 
-    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+    def _mask(self, decision: Decision) -> Flags:
         running, saves = decision.running, self._options.get("checkpointing")
         possible = {
             "checkpoint": hasattr(saves, "cost") and running.progress[self._at] > running.saved[self._at],

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.results.result import Result
@@ -53,7 +53,7 @@ class Telescoping(Terminal):
 
     def begin(self, sim: Simulation, log: Workload) -> None:
         self._submit, self._runtime = log.submit, log.runtime
-        self._cost: NDArray[np.float64] = np.zeros(len(log))
+        self._cost: Floats = np.zeros(len(log))
         self._started = self._last = 0.0
 
     def started(self, job: int, now: float) -> None:

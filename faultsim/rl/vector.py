@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.door import Door
 from faultsim._core.environments import PickJobs
+from faultsim.arrays import Flags, LongIntegers, Values
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, NotAvailableError, OptionError
 from faultsim.machines import Cluster
@@ -100,7 +101,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
-        if not isinstance(machine, Cluster):
+        if not machine.any_nodes:
             raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")
         if checks.choice("observation", observation, OBSERVATIONS) not in _PRESETS:
             raise NotAvailableError(f"VectorPickJob has no observation {observation!r}; use PickJob")
@@ -148,7 +149,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         helper.start()
         return helper
 
-    def _room(self, nothing: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+    def _room(self, nothing: NDArray[np.float32]) -> dict[str, Values]:
         n = self.num_envs
         return {
             "seen": np.tile(nothing, (n, 1, 1)),
@@ -222,14 +223,14 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         for helper in self._helpers:
             helper.join()
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> Flags:
         """Which actions are possible now, a row per environment."""
         with self._door.enter(True):
             return self._given("mask").view(np.bool_)
 
     # -- below
 
-    def _chosen(self, actions: Any) -> NDArray[np.int64]:
+    def _chosen(self, actions: Any) -> LongIntegers:
         """Whole numbers, and not what would have to be rounded or read to be one."""
         try:
             given = np.asarray(actions)
@@ -243,7 +244,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         said = " ".join(repr(given).split())
         return OptionError(f"actions must be {self.num_envs} whole numbers from 0 to {self._slots}, got {said:.60}")
 
-    def _go(self, actions: NDArray[np.int64]) -> bool:
+    def _go(self, actions: LongIntegers) -> bool:
         """The compiled part of a step; whether an episode ended."""
         told = self._core.step(actions) if actions.shape == (self.num_envs,) else None
         if told is None:
@@ -259,10 +260,10 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             self._first[i] = self._generators[i].integers(0, self._last + 1, AHEAD)
             self._core.drawn(i)
 
-    def _given(self, name: str) -> NDArray[Any]:
+    def _given(self, name: str) -> Values:
         return self._out[name].copy() if self._copy else self._out[name]
 
-    def _info(self, ended: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+    def _info(self, ended: Flags | None = None) -> dict[str, Any]:
         info: dict[str, Any] = {
             "action_mask": self.action_masks(),
             "now": self._given("now"),
@@ -279,7 +280,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         return info
 
 
-def _columns(log: Workload, machine: Cluster, shown: Compact | RLScheduler, metric: str) -> tuple[NDArray[Any], ...]:
+def _columns(log: Workload, machine: Cluster, shown: Compact | RLScheduler, metric: str) -> tuple[Values, ...]:
     """What the compiled environments read of a log."""
     run = Run(log, machine)
     estimate = np.ascontiguousarray(run.expected_runtimes(run.fitting_log()))

@@ -11,10 +11,8 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Pod
 from faultsim.policies import (
     BOX_ORDERS,
     Backfill,
@@ -23,10 +21,8 @@ from faultsim.policies import (
     CompiledScheduler,
     ConservativeBackfill,
     External,
-    HotSpares,
     NoCheckpoint,
     Policy,
-    Static,
 )
 from faultsim.policies.base import REMEMBERED
 from faultsim.policies.registry import KINDS, MACHINES, PolicyRow, known_policies, parts_of, row_of
@@ -75,7 +71,7 @@ NEEDS: dict[str, Need] = {
         "{name} requires nodes with coordinates, and {run.machine} has none: use {usual}, or placement=FirstFit()",
     ),
     "switches": Need(
-        lambda run: not isinstance(run.machine, Pod) or run.machine.wiring == "ocs",
+        lambda run: run.machine.exchanges_nodes,
         "{name} exchanges cubes of a slice, and those of {run.machine} are neighbours: use recovery=Requeue(), or "
         "wiring='ocs'",
     ),
@@ -96,7 +92,7 @@ NEEDS: dict[str, Need] = {
     ),
     "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
     "room": Need(
-        lambda run: spare_nodes(run) < run.machine.nodes,
+        lambda run: run.spare_nodes < run.machine.nodes,
         "{policy!r} leaves no node of {run.machine} for jobs: fewer than {run.machine.nodes:,} can be spare",
     ),
 }
@@ -122,7 +118,7 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
         if machine not in row.machines:
             words = {"policy": policy, "name": type(policy).__name__, "run": run, "there": MACHINES[machine]}
             raise OptionError(row.elsewhere.format(**words))
-    for kind, name, others, is_supported, hint in () if machine == "torus" else ON_TORUS:
+    for kind, name, others, is_supported, hint in () if run.machine.has_boxes else ON_TORUS:
         if machine in others:
             continue
         value = getattr(getattr(run, kind), name, None)
@@ -133,7 +129,7 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
             if not NEEDS[what].is_met(run):
                 words = {"policy": policy, "name": type(policy).__name__, "run": run}
                 raise OptionError(NEEDS[what].message.format(usual=usual.format(**words), **words))
-    if isinstance(run.machine, Pod) and run.machine.spares > 0:
+    if run.machine.held_back:
         _check_held_back(run)
     _check_nodes(run)
     if isinstance(run.scheduler, External):
@@ -202,28 +198,17 @@ def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[st
     return found
 
 
-def spare_nodes(run: RunOptions) -> int:
-    """Nodes that `Static` keeps from the jobs."""
-    spares = getattr(run.rescheduling, "spares", None)
-    return spares.nodes if isinstance(spares, Static) else 0
-
-
-def nodes_needed(run: RunOptions, size: NDArray[np.int32]) -> NDArray[Any]:
-    """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""
-    rule, pod = run.recovery, run.machine if isinstance(run.machine, Pod) else None
-    if not isinstance(rule, HotSpares):
-        return size
-    unit = 1 if pod is None else pod.hosts
-    units = -(-size.astype(np.int64) // unit)
-    if pod is not None:
-        units[size <= max((each.hosts for each in pod.slices if each.cubes == 0), default=0)] = 0
-    more = rule.count * (units // rule.per if rule.per else np.minimum(units, 1))
-    return np.where(units > 0, (units + more) * unit, size)
-
-
-def most_nodes(run: RunOptions) -> int:
-    """Nodes of the largest job that the machine takes: its nodes but spare ones; of a pod, its largest slice."""
-    return run.machine.most_hosts if isinstance(run.machine, Pod) else run.machine.nodes - spare_nodes(run)
+def check_slowdowns(run: RunOptions) -> None:
+    """Refuse slowdowns of another machine, and of slices that it does not have."""
+    outages = () if run.failures is None else run.failures.slowdowns
+    for outage in outages:
+        if outage.nodes != run.machine.nodes:
+            raise InputError(
+                f"failures: {outage.domain!r} slows jobs on {outage.nodes} nodes, and {run.machine} has "
+                f"{run.machine.nodes}: give domains of this machine to map_domains"
+            )
+    for effect in dict.fromkeys(outage.effect for outage in outages):
+        run.machine.check_slowdown(effect)
 
 
 def _check_nodes(run: RunOptions) -> None:

@@ -1,50 +1,66 @@
 """The compiled engine, built from plain settings: which compiled parts a run needs, and the columns that they read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
-from faultsim.errors import BusyError, DecisionError, EngineError
+from faultsim.arrays import Floats, Integers, Values
+from faultsim.data.lowered import Lowered
+from faultsim.data.world import World
 from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, nothing_returned
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.policies.rescheduling import Rescheduling
+from faultsim.policies.settings import Settings, WorkflowSettings
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")
-#: What an engine is told besides what a run says.
-_FOR_ALL: dict[str, Any] = {
-    "accounts": LEDGER_ACCOUNTS,
-    "error": EngineError,
-    "busy_error": BusyError,
-    "decision_error": DecisionError,
-    "hidden_runtime": hidden_runtime,
-    "nothing_returned": nothing_returned,
-    "seen_job": SeenJobs,
-    "latest": checks.LATEST,
-}
-#: What happens to jobs where nobody said: their failures come from `world` alone.
-REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
+#: The recovery of engines that are made without one: their failures come from `World` alone.
+REQUEUE: Lowered = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the compiled engine reads besides a run: its compiled parts, and names from the folders above it.
+
+    Attributes
+    ----------
+    factories : dict of str to capsule
+        The compiled factory of the machine and of each kind of policy that the run has.
+    inputs : dict of str to object
+        What the factories of policies read, by name: an open set, which policies extend (`QueueOrder.inputs`).
+    tracked : bool
+        Whether progress, failures and nodes are followed.
+    accounts, hidden_runtime, nothing_returned, seen_job
+        The names of the ledger's accounts, two errors, and the class of a job as a `Placement` sees it.
+    """
+
+    factories: dict[str, object]
+    inputs: dict[str, object]
+    tracked: bool
+    accounts: tuple[str, ...] = LEDGER_ACCOUNTS
+    hidden_runtime: Callable[[], Exception] = hidden_runtime
+    nothing_returned: Callable[[object, str, object], Exception] = nothing_returned
+    seen_job: type[SeenJobs] = SeenJobs
 
 
 @cache
-def _factory(path: str) -> Any:
+def _factory(path: str) -> object:
     """The compiled factory that a row of the registry names, module:capsule; None for ""."""
     module, _, capsule = path.partition(":")
     return getattr(import_module(f"faultsim._core.{module}"), capsule) if path else None
 
 
 @cache
-def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
+def _part(kind: str, name: str, machine: str) -> tuple[object, str]:
     """The compiled factory of a policy, and what the engine must follow for it."""
     row = find(kind, name)
     path = row.compiled_on(machine) if row else None
@@ -54,7 +70,7 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @lru_cache(REMEMBERED)
-def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, Any], Any, frozenset[str]]:
+def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, object], object, frozenset[str]]:
     """The compiled factories by kind, of policies by `_KINDS` ("": none), with the allocator that counts; the one that
     names nodes; and what the engine must follow for them.
     """
@@ -73,19 +89,17 @@ def has_inputs(order: str) -> bool:
     return row is not None and row.cls.inputs is not QueueOrder.inputs  # type: ignore[attr-defined]
 
 
-def order_inputs(
-    order: dict[str, Any], estimate: NDArray[np.float64], size: NDArray[np.int32], world: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What the compiled part of a lowered order reads; `world` has the columns of the user's log."""
+def order_inputs(order: Lowered, estimate: Floats, size: Integers, columns: Mapping[str, Values]) -> dict[str, Any]:
+    """What the compiled part of a lowered order reads; `columns` are those of the user's log."""
     if not has_inputs(order["name"]):
         return {}
     inputs: dict[str, Any] = from_lowered("order", order).inputs(estimate, size)
     if "queue_program" in inputs and inputs["queue_program"].further:
-        inputs["queue_columns"] = further_numbers(inputs["queue_program"].further, world["columns"], len(size))
+        inputs["queue_columns"] = further_numbers(inputs["queue_program"].further, columns, len(size))
     return inputs
 
 
-def further_numbers(names: Sequence[str], columns: Mapping[str, Any], count: int) -> NDArray[np.float64]:
+def further_numbers(names: Sequence[str], columns: Mapping[str, Values], count: int) -> Floats:
     """Columns of the user's log as float64, for `count` jobs or more; 0 for those that are to come."""
     numbers = np.zeros((len(names), max(count, *(len(columns[name]) for name in names))))
     for row, name in enumerate(names):
@@ -94,63 +108,70 @@ def further_numbers(names: Sequence[str], columns: Mapping[str, Any], count: int
 
 
 def scheduler_parts(
-    scheduler: dict[str, Any],
-    machine: str,
-    estimate: NDArray[np.float64],
-    size: NDArray[np.int32],
-    world: Mapping[str, Any],
-) -> tuple[Any, Any, dict[str, Any]]:
+    scheduler: Lowered, machine: str, estimate: Floats, size: Integers, columns: Mapping[str, Values]
+) -> tuple[object, object, dict[str, Any]]:
     """The compiled parts of a lowered scheduler and its order, and what the order reads."""
     order = scheduler["order"]
-    inputs = order_inputs(order, estimate, size, world)
+    inputs = order_inputs(order, estimate, size, columns)
     return _part("scheduler", scheduler["name"], machine)[0], _part("order", order["name"], machine)[0], inputs
 
 
 def core_engine(
-    settings: dict[str, Any],
-    submit: NDArray[np.float64],
-    runtime: NDArray[np.float64],
-    estimate: NDArray[np.float64],
-    size: NDArray[np.int32],
-    world: dict[str, Any] | None = None,
+    settings: Settings,
+    submit: Floats,
+    runtime: Floats,
+    estimate: Floats,
+    size: Integers,
+    world: World | None = None,
 ) -> Engine:
-    """An engine for lowered settings (`Run.lower`) and the columns of `engine_inputs.make_world`."""
-    machine = settings["machine"]["name"]
-    order, checkpointing = settings["scheduler"]["order"], settings.get("checkpointing")
-    recovery = settings.get("recovery") or REQUEUE
-    names = [policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS]
-    factories, named, follows = _parts(machine, order["name"], recovery["name"], *names)
-    columns: dict[str, Any] = dict(world or {})
-    if "per" in recovery:
-        columns["unit"] = settings["machine"].get("hosts", 1)
-    if has_inputs(order["name"]):
-        columns |= order_inputs(order, estimate, size, columns)
-    if "curve" in settings["placement"]:
-        columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
-    if "strategy" in (settings.get("rescheduling") or ()):
-        columns["parts"] = {"strategy": _part("strategy", settings["rescheduling"]["strategy"]["name"], machine)[0]}
-    if checkpointing and "checkpoint_interval" not in columns and "object" not in checkpointing:
-        columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
-    matters = "nodes" in follows or "failures" in columns or "alarms" in columns or "live" in columns
-    # Ticks and records name nodes of a cluster too.
-    settings = {**settings, "recovery": recovery}
-    asked = settings["scheduler"].get("at", ())
+    """An engine for the settings, the columns of the jobs, and the world of a run."""
+    world = world or World()
+    settings = replace(settings, recovery=settings.recovery or REQUEUE)
+    if (policy := settings.checkpointing) and world.checkpoint_interval is None and "object" not in policy:
+        rule = from_lowered("checkpointing", policy)
+        world = replace(world, checkpoint_interval=rule.work_between(size) if rule.planned else None)
+    parts = parts_of_run(settings, estimate, size, world)
+    if "tick" in settings.scheduler.get("at", ()):
+        settings = replace(settings, rescheduling={"interval": settings.scheduler["tick"]})
+    return Engine(settings, submit, runtime, estimate, size, world, parts)
+
+
+def parts_of_run(settings: Settings, estimate: Floats, size: Integers, world: World) -> Parts:
+    """The compiled parts that a run needs, and what they read."""
+    machine, order = settings.machine["name"], settings.scheduler["order"]
+    assert settings.recovery is not None  # the default is `REQUEUE`
+    names = [policy["name"] if (policy := getattr(settings, kind)) else "" for kind in _KINDS]
+    factories, named, follows = _parts(machine, order["name"], settings.recovery["name"], *names)
+    asked = settings.scheduler.get("at", ())
     if "failure" in asked:
         factories = {**factories, "recovery": _part("recovery", Recovery.name, machine)[0]}
     if "tick" in asked:
         factories = {**factories, "rescheduling": _part("rescheduling", Rescheduling.name, machine)[0]}
-        settings["rescheduling"] = {"interval": settings["scheduler"]["tick"]}
-    if matters or settings["record"] or "places" in follows or ("rescheduling" in factories and "ticks" in columns):
+    matters = "nodes" in follows or world.failures is not None or world.alarms is not None or world.live
+    # Ticks and records name nodes of a cluster too.
+    ticking = "rescheduling" in factories and world.ticks is not None
+    if matters or settings.record or "places" in follows or ticking:
         factories = {**factories, "machine": named}
-    settings["factories"] = factories
-    settings["tracked"] = matters or "progress" in follows or "predictions" in columns or "clocks" in columns
-    settings |= _FOR_ALL
-    return Engine(settings, submit, runtime, estimate, size, columns)
+    tracked = matters or "progress" in follows or world.predictions is not None or world.clocks is not None
+    return Parts(factories, _inputs(settings, estimate, size, world), tracked)
+
+
+def _inputs(settings: Settings, estimate: Floats, size: Integers, world: World) -> dict[str, object]:
+    """What the compiled parts of policies read, by name."""
+    inputs: dict[str, object] = order_inputs(settings.scheduler["order"], estimate, size, world.columns)
+    if "per" in (settings.recovery or ()):
+        inputs["unit"] = settings.machine.get("hosts", 1)
+    if "curve" in settings.placement:
+        inputs["curve"] = nodes_along(settings.placement["curve"], tuple(settings.machine["shape"]))
+    if settings.rescheduling and "strategy" in settings.rescheduling:
+        strategy = settings.rescheduling["strategy"]["name"]
+        inputs["parts"] = {"strategy": _part("strategy", strategy, settings.machine["name"])[0]}
+    return inputs
 
 
 def core_workflow_engine(
-    settings: dict[str, Any], tables: dict[str, Any], world: dict[str, Any] | None = None
+    settings: WorkflowSettings, tables: dict[str, object], world: World | None = None
 ) -> WorkflowEngine:
     """An engine for the tables of workflows, with the arguments of the reference implementation."""
-    factory, _ = _part("workflow_scheduler", settings["scheduler"]["name"], "resources")
-    return WorkflowEngine({**settings, "factory": factory}, tables, world)
+    factory, _ = _part("workflow_scheduler", settings.scheduler["name"], "resources")
+    return WorkflowEngine(settings, tables, world, factory)

@@ -11,49 +11,26 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
+from faultsim.arrays import Floats
 from faultsim.data.event_kinds import NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.machines import Pod, Torus
-from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
-from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
+from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import most_nodes
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
-from faultsim.simulation.engine_inputs import make_world
+from faultsim.simulation.jobs import expected_runtimes
+from faultsim.simulation.lowering import INFINITY, Unknown, known_runtimes, lower
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.slowness import clocks
-from faultsim.simulation.told import Told
-from faultsim.simulation.without_effect import recovers, without_effect
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
-INFINITY = float("inf")
-#: Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
-_TO_COME = (INFINITY, 0.0, 0.0, 1)
-#: Which run times nobody knows: of all jobs, or of each.
-Unknown = bool | NDArray[np.bool_]
-#: What the engine takes unchanged from a lowered run.
-_ENGINE_SETTINGS = (
-    "machine",
-    "scheduler",
-    "placement",
-    "migration",
-    "checkpointing",
-    "rescheduling",
-    "overrun",
-    "start_delay",
-    "record",
-)
 
 
 class Stopped(Exception):
@@ -82,67 +59,12 @@ class Execution:
         oracle_runtimes: bool = False,
     ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
-        self._run = run
-        self._log = run.fitting_log()
-        self._told = Told(self._log) if live else None
-        self._lowered = run.lower()
-        self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
-        if not live and (unused := without_effect(run)):
-            self._lowered["without_effect"] = unused
-        settings = _engine_settings(self._lowered, run)
-        if run.has_python or "object" in settings["scheduler"]["order"]:
-            settings = guarded(settings)
-        estimate = run.expected_runtimes(self._log)
-        columns: list[NDArray[Any]] = [self._log.submit, self._log.runtime, estimate, self._log.size]
-        world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
-        if oracle_runtimes:
-            world["oracle_runtimes"] = self._lowered["oracle_runtimes"] = True
-        if (slow := clocks(run, self._log)) is not None:
-            world["clocks"] = slow
-        policy = run.checkpointing
-        own = policy is not None and policy.is_written() and not policy.is_asked()
-        if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world["checkpoint_interval"] = planned_intervals(policy, self._log, estimate)
-        if (ranks := _ranks(run, self._log)) is not None:
-            world["shape_rank"] = ranks
-        if live:
-            if run.failures is not None:
-                run.failures.refuse_slowdowns("live=")
-            columns[1] = self._runtimes(self._log, unknown)
-            columns = self._make_room(live, settings, columns, world)
-        self.engine = _ENGINES[engine](settings, *columns, world)
-        self._budget = _first_budget(run)
+        checks.choice("engine", engine, _ENGINES)
+        given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
+        self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
+        self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
+        self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
-
-    def _make_room(
-        self, live: int, settings: dict[str, Any], columns: list[NDArray[Any]], world: dict[str, Any]
-    ) -> list[NDArray[Any]]:
-        """For jobs that the caller has not submitted yet."""
-        known, rest = len(self._log), live - len(self._log)
-        settings["record"] = self._lowered["live"] = True
-        rows, jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
-        jobs[:known] = rows[:known]
-        world |= {"live": True, "known": known, "rows": rows, "jobs": jobs, "columns": self._told}
-        if world.get("checkpoint_interval") is not None:
-            world["checkpoint_interval"] = np.append(world["checkpoint_interval"], np.full(rest, INFINITY))
-        if "shape_rank" in world:
-            world["shape_rank"] = np.append(world["shape_rank"], np.zeros(rest, np.int32))
-        return [
-            np.append(column, np.full(rest, value, column.dtype))
-            for column, value in zip(columns, _TO_COME, strict=True)
-        ]
-
-    def _runtimes(self, log: Workload, unknown: Unknown) -> NDArray[np.float64]:
-        """Run times, infinite where nobody knows them."""
-        which = np.broadcast_to(unknown, len(log))
-        if not which.any():
-            return log.runtime
-        if self._run.estimates != "requested":
-            raise OptionError(f"estimates={self._run.estimates!r} are of run times, and some are unknown")
-        if (log.estimate[which] < 0).any():
-            row = int(np.flatnonzero(which & (log.estimate < 0))[0])
-            raise InputError(f"job {log.id[row]} has no requested time: one whose run time is unknown needs it")
-        return np.where(which, INFINITY, log.runtime)
 
     @property
     def log(self) -> Workload:
@@ -151,16 +73,6 @@ class Execution:
     @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
-
-    def _user_rows(self) -> dict[str, Any]:
-        """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
-        given = self._run.log
-        found: dict[str, Any] = {"columns": given.columns}
-        if given is not self._log:
-            rows = np.flatnonzero(given.size <= self._log.size.max()).astype(np.int32)
-            found["rows"], found["jobs"] = rows, np.full(len(given), -1, np.int32)
-            found["jobs"][rows] = np.arange(len(rows), dtype=np.int32)
-        return found
 
     def go_on(
         self, until: float = INFINITY, *, report: Progress | None = None, stop: Callable[[], bool] | None = None
@@ -190,36 +102,34 @@ class Execution:
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
         log = self._told.numbered(log)
-        nodes = most_nodes(self._run)
+        nodes = self._run.most_nodes
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
-        runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
-        interval = planned_intervals(self._run.checkpointing, log, estimate)
+        runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
+        saving = self._run.checkpointing
+        interval = None if saving is None else saving.planned_intervals(log, estimate)
         told = self._told.and_then(log)
-        if isinstance(self._run.machine, Pod):
-            check_shapes(self._run.machine, log)
-        rank = _ranks(self._run, log)
+        self._run.machine.check_log(log)
+        rank = self._run.machine.shape_ranks(log)
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
         self._told = told
         return log
 
-    def _keys_of(
-        self, log: Workload, estimate: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _keys_of(self, log: Workload, estimate: Floats) -> tuple[Floats | None, Floats | None]:
         """Of jobs that come later, the keys of an order by which they never change, and the columns that it names."""
         order = self._lowered["scheduler"]["order"]
         if not has_inputs(order["name"]):
             return None, None
-        inputs = order_inputs(order, estimate, log.size, {"columns": log.columns})
-        further: NDArray[np.float64] | None = inputs.get("queue_columns")
+        inputs = order_inputs(order, estimate, log.size, log.columns)
+        further: Floats | None = inputs.get("queue_columns")
         if not getattr(inputs.get("queue_program"), "static", False):
             return inputs.get("queue_key"), further
         rows = np.arange(self.n_jobs, self.n_jobs + len(log), dtype=np.int32)
         if further is not None:  # by row
             further = np.hstack([np.zeros((len(further), self.n_jobs)), further])
-        key: NDArray[np.float64] = values(
+        key: Floats = values(
             inputs["queue_program"], log.submit, estimate, log.size, rows, np.zeros(len(log), np.int32), 0.0, further
         )
         for at in np.flatnonzero(np.isnan(key))[:1].tolist():
@@ -233,8 +143,8 @@ class Execution:
                 raise NotAvailableError(
                     f"foresee is not available with {policy!r}, which plans its {policy.plans_ahead} before the run"
                 )
-        table = checked_predictions("foresee takes", given, self._run.machine, "foresee")
-        self.engine.foresee(table["begin"], table["end"], table["node"], table["p"])
+        table = checked_predictions("foresee takes", given, self._run.machine.nodes, "foresee")
+        self.engine.foresee(table.begin, table.end, table.node, table.p)
 
     def take_over(self, run: RunOptions) -> None:
         """Go on with another scheduler and queue order, those of `run`."""
@@ -243,8 +153,8 @@ class Execution:
         scheduler = self._lowered["scheduler"]
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
-        columns = self.engine.settings["machine"]["name"], run.expected_runtimes(self.log), self.log.size
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, self._user_rows()))
+        columns = run.machine.name, expected_runtimes(run, self.log), self.log.size
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, run.log.columns))
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""
@@ -309,22 +219,13 @@ def _went(reason: str) -> str:
 # -- engines
 
 
-def _engine_settings(lowered: dict[str, Any], run: RunOptions) -> dict[str, Any]:
-    """The part of a lowered run that an engine takes."""
-    settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
-    settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
-    recovery = lowered["recovery"]
-    settings["recovery"] = recovery if recovery and (lowered["failures"] or recovers(run)) else None
-    return settings
-
-
 def _settled(output: dict[str, Any]) -> dict[str, Any]:
     """What an engine gives, with no account of the ledger below 0."""
     output["ledger"] = without_negative(output["ledger"])
     return output
 
 
-def _reference(*arguments: Any) -> Any:
+def _reference(*arguments: Any) -> object:
     from faultsim.reference.as_engine import ReferenceEngine
 
     return ReferenceEngine(*arguments)
@@ -332,19 +233,3 @@ def _reference(*arguments: Any) -> Any:
 
 #: Name -> engine.
 _ENGINES: dict[str, Callable[..., Any]] = {"core": core_engine, "reference": _reference}
-
-
-def _ranks(run: RunOptions, log: Workload) -> NDArray[np.int32] | None:
-    """Which shapes the jobs ask for, where that matters."""
-    if isinstance(run.machine, Pod) and run.machine.wiring == "static" and SHAPE in log.further:
-        return shape_ranks(run.machine, log)
-    return None
-
-
-def _first_budget(run: RunOptions) -> int:
-    """Events of the first slice: few if one event can be expensive, so that the first slice is short too."""
-    if isinstance(run.machine, Torus):
-        return 64 if run.machine.nodes <= 4096 else 1
-    if isinstance(run.machine, Pod):
-        return 64
-    return 64 if run.scheduler.is_slow else 4096

@@ -1,60 +1,30 @@
 """`simulate`, and `rerun`: a log and a machine become a checked `Run`, the run becomes a `Result`."""
 
 import warnings
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from faultsim import checks
-from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
-from faultsim.policies import (
-    Checkpointing,
-    Migration,
-    Placement,
-    Predictor,
-    Recovery,
-    Rescheduling,
-    Scheduler,
-    from_lowered,
-)
-from faultsim.policies.words import (
-    CheckpointingWord,
-    MigrationWord,
-    PlacementWord,
-    PredictorWord,
-    RecoveryWord,
-    ReschedulingWord,
-    SchedulerWord,
-)
+from faultsim.policies import from_lowered
+from faultsim.policies.registry import KINDS
 from faultsim.results.result import Result
 from faultsim.results.revision import caveat
-from faultsim.simulation.options import EngineName, Estimates
+from faultsim.simulation.options import OPTIONS, EngineName, Options, OwnPolicies, refuse_unknown, takes
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
+from faultsim.simulation.run import Run
 
 
+@takes(Options, OPTIONS)
 def simulate(
     log: Workload,
     machine: Machine,
     *,
-    scheduler: Scheduler | SchedulerWord = DEFAULT_SCHEDULER,
-    placement: Placement | PlacementWord | None = None,
-    migration: Migration | MigrationWord | None = None,
-    failures: FailureTrace | None = None,
-    recovery: Recovery | RecoveryWord | None = None,
-    predictor: Predictor | PredictorWord | None = None,
-    checkpointing: Checkpointing | CheckpointingWord | None = None,
-    rescheduling: Rescheduling | ReschedulingWord | None = None,
-    estimates: Estimates = "requested",
-    overrun: Literal["extend", "kill"] = "extend",
-    start_delay: checks.Duration = 0.0,
-    seed: int = 0,
-    record: bool = False,
     progress: bool | Progress = False,
-    oversized: Literal["error", "drop"] = "error",
     engine: EngineName = "core",
+    **options: Unpack[Options],
 ) -> Result:
     """Simulate a job log on a machine.
 
@@ -137,40 +107,16 @@ def simulate(
     >>> result.jobs["finish"], result.jobs["lost_work"]
     (array([10., 30.,  7.]), array([ 0., 20.,  0.]))
     """
-    policies: dict[str, Any] = {
-        "scheduler": scheduler,
-        "placement": placement,
-        "migration": migration,
-        "recovery": recovery,
-        "predictor": predictor,
-        "checkpointing": checkpointing,
-        "rescheduling": rescheduling,
-    }
-    run = Run(
-        log,
-        machine,
-        **policies,
-        failures=failures,
-        estimates=estimates,
-        overrun=overrun,
-        start_delay=start_delay,
-        seed=seed,
-        record=record,
-        oversized=oversized,
-    )
-    return run.simulate(progress=progress, engine=engine)
+    refuse_unknown("simulate", options, OPTIONS)
+    return Run(log, machine, **options).simulate(progress=progress, engine=engine)
 
 
+@takes(OwnPolicies, dict.fromkeys(OwnPolicies.__annotations__))
 def rerun(
     result: Result,
     *,
-    scheduler: Scheduler | SchedulerWord | None = None,
-    placement: Placement | PlacementWord | None = None,
-    predictor: Predictor | PredictorWord | None = None,
-    recovery: Recovery | RecoveryWord | None = None,
-    checkpointing: Checkpointing | CheckpointingWord | None = None,
-    rescheduling: Rescheduling | ReschedulingWord | None = None,
     progress: bool | Progress = False,
+    **policies: Unpack[OwnPolicies],
 ) -> Result:
     """Repeat the run behind a result; the same model revision gives the same numbers.
 
@@ -209,16 +155,9 @@ def rerun(
         options.pop(noted, None)
     if options.pop("live", False):
         raise OptionError("the result of a simulation with live= does not hold what it was told: it cannot be repeated")
-    own: dict[str, Any] = {
-        "scheduler": scheduler,
-        "placement": placement,
-        "predictor": predictor,
-        "recovery": recovery,
-        "checkpointing": checkpointing,
-        "rescheduling": rescheduling,
-    }
-    for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling"):
-        given = own.get(kind)
+    refuse_unknown("rerun", policies, OwnPolicies.__annotations__)
+    for kind in (kind for kind in KINDS if kind in OPTIONS):
+        given = policies.get(kind)
         options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
     options["failures"] = record.failures
     columns: dict[str, Any] = dict(record.columns)

@@ -1,14 +1,15 @@
 """`Simulation`: a run, step by step."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
+from faultsim.arrays import Integers
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
@@ -16,7 +17,9 @@ from faultsim.machines import Machine
 from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
-from faultsim.simulation.execution import INFINITY, Execution, Unknown
+from faultsim.simulation.execution import Execution
+from faultsim.simulation.lowering import INFINITY, Unknown
+from faultsim.simulation.options import OPTIONS, EngineName, Options, refuse_unknown, takes
 from faultsim.simulation.run import Run
 from faultsim.version import MODEL_REVISION
 
@@ -60,17 +63,19 @@ class Simulation:
     array([ 0., 10., 20.])
     """
 
+    @takes(Options, OPTIONS)
     def __init__(
         self,
         log: Workload,
         machine: Machine,
         *,
+        engine: EngineName = "core",
         live: int = 0,
         unknown: bool | ArrayLike = False,
         oracle_runtimes: bool = False,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> None:
-        engine = options.pop("engine", "core")
+        refuse_unknown("Simulation", options, OPTIONS)
         checks.flag("oracle_runtimes", oracle_runtimes)
         if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
             _check_live(log, live, options)
@@ -88,7 +93,7 @@ class Simulation:
     def _begin(self) -> None:
         run, engine, live, unknown, oracle = self._given
         self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle)
-        self._before: tuple[list[Any], ...] = ()
+        self._before: tuple[list[object], ...] = ()
         self._last: Decision | None = None
         self._door = _door_of(self._execution)
 
@@ -122,12 +127,12 @@ class Simulation:
         if events:
             self._execution.engine.run(events)
 
-    def _until_refused(self, name: str, *arguments: Any) -> None:
+    def _until_refused(self, name: str, *arguments: object) -> None:
         """Time may have passed until it came to a deadlock."""
         with suppress(DecisionError):
             getattr(self, name)(*arguments)
 
-    def _note(self, name: str, *arguments: Any, **options: Any) -> None:
+    def _note(self, name: str, *arguments: object, **options: object) -> None:
         if self._execution.engine.acts is not None:
             self._execution.engine.acts.append((False, name, arguments, options))
 
@@ -238,7 +243,7 @@ class Simulation:
     def __copy__(self) -> "Simulation":
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Simulation":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Simulation":
         return self.copy()
 
     def rollout(self, scheduler: Scheduler) -> Result:
@@ -442,15 +447,15 @@ class Simulation:
         return float(self._execution.engine.now)
 
     @property
-    def queue(self) -> NDArray[np.int32]:
+    def queue(self) -> Integers:
         """Rows of the waiting jobs, in queue order."""
-        rows: NDArray[np.int32] = self._execution.engine.queue()
+        rows: Integers = self._execution.engine.queue()
         return rows
 
     @property
-    def running(self) -> NDArray[np.int32]:
+    def running(self) -> Integers:
         """Rows of the jobs that hold nodes, ascending."""
-        rows: NDArray[np.int32] = self._execution.engine.running()
+        rows: Integers = self._execution.engine.running()
         return rows
 
     @property
@@ -541,12 +546,13 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
     return mask.copy()
 
 
-def _check_live(log: Workload, live: int, options: dict[str, Any]) -> None:
+def _check_live(log: Workload, live: int, options: Options) -> None:
     if live < len(log):
         raise OptionError(f"live={live} must be at least the {len(log)} jobs of the log: how many jobs there will be")
     if options.get("oversized", "error") != "error" or options.get("estimates", "requested") == "actual":
         raise OptionError("live= takes oversized='error' and no estimates='actual'")
     if getattr(options.get("scheduler"), "at", ("schedule",)) != ("schedule",):
         raise NotAvailableError("live= is not available with External(at=...): its caller knows of failures and ticks")
-    if isinstance(options.get("recovery"), Recovery) and options["recovery"].is_written():
+    recovery = options.get("recovery")
+    if isinstance(recovery, Recovery) and recovery.is_written():
         raise NotAvailableError("live= is not available with a Recovery of your own: its caller knows of failures")

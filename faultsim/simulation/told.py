@@ -1,28 +1,27 @@
 """`Told`: the jobs that a caller has told a simulation of, one log after another (model.md#owned)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.further import check_together
 from faultsim.data.workload import Workload, concat
 from faultsim.errors import InputError
 
 
-class Told(Mapping[str, NDArray[Any]]):
+class Told(Mapping[str, Values]):
     """The columns of several logs by row, which is the order in which they came; made when they are looked at."""
 
     def __init__(self, *logs: Workload) -> None:
         self._logs = logs
-        self._made: dict[str, NDArray[Any]] = {}
+        self._made: dict[str, Values] = {}
         self.n_jobs = sum(map(len, logs))
         self._read_ids()
 
     def _read_ids(self) -> None:
         """All ids, in a set that the next one goes on with: with more than `_n_ids`, it has those of others too."""
-        self._ids: set[Any] = {name for log in self._logs for name in log.id.tolist()}
+        self._ids: set[object] = {name for log in self._logs for name in log.id.tolist()}
         self._n_ids = len(self._ids)
         self._last = max((name for name in self._ids if isinstance(name, int)), default=0)
 
@@ -38,7 +37,7 @@ class Told(Mapping[str, NDArray[Any]]):
             self._read_ids()
         if log._has_default_ids:
             return log._derived(id=np.arange(self._last + 1, self._last + 1 + len(log)))
-        seen: set[Any] = set()
+        seen: set[object] = set()
         for row, name in enumerate(log.id.tolist()):
             if name in self._ids or name in seen:
                 on = "" if isinstance(name, str) else f", or no ids: numbers go on from {self._last + 1}"
@@ -59,7 +58,7 @@ class Told(Mapping[str, NDArray[Any]]):
         other._last = max(self._last, *(name for name in given if isinstance(name, int)), 0)
         return other
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Values:
         if name not in self._made:
             self._made[name] = np.concatenate([log.columns[name] for log in self._logs])
         return self._made[name]

@@ -1,23 +1,38 @@
 """`WorkflowRun`: everything that `simulate_workflows` takes, checked once, before anything runs."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, MISSING, asdict, dataclass, fields
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.data.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies, parse_policy
+from faultsim.policies.settings import WorkflowSettings
 from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_WORKFLOW_SCHEDULER = RankHybd()
+
+
+class WorkflowOptions(TypedDict, total=False):
+    """The options of a run of workflows as they are given."""
+
+    scheduler: WorkflowScheduler | WorkflowSchedulerWord
+    failures: FailureTrace | None
+    predictor: Predictor | PredictorWord | None
+    transfers: Literal["parallel", "in_turn"]
+    outputs: Literal["node"] | SharedOutputs
+    arrivals: ArrayLike | None
+    seed: int
+    record: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +73,13 @@ class WorkflowRun:
 
     if TYPE_CHECKING:  # what it takes, where the fields are what it holds
         flows: tuple[Workflow, ...]
-        arrival: NDArray[np.float64]
+        arrival: Floats
 
         def __init__(
             self,
             workflows: Workflow | Sequence[Workflow],
             resources: Resources,
-            *,
-            scheduler: WorkflowScheduler | WorkflowSchedulerWord = ...,
-            failures: FailureTrace | None = None,
-            predictor: Predictor | PredictorWord | None = None,
-            transfers: str = "parallel",
-            outputs: str | SharedOutputs = "node",
-            arrivals: ArrayLike | None = None,
-            seed: int = 0,
-            record: bool = False,
+            **options: Unpack[WorkflowOptions],
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -93,19 +100,21 @@ class WorkflowRun:
         _check_nodes(self.failures, self.predictor, self.resources)
         put(self, "seed", checks.whole("seed", self.seed, low=0))
 
-    def engine_settings(self) -> dict[str, Any]:
-        """What an engine takes besides tables: scheduler, transfers, seconds of a copy of outputs, record."""
-        return {
-            "scheduler": self.scheduler.lower(),
-            "transfers": self.transfers,
-            "outputs": self.outputs.cost if isinstance(self.outputs, SharedOutputs) else None,
-            "record": self.record,
-        }
+    def engine_settings(self) -> WorkflowSettings:
+        """What an engine reads besides tables: scheduler, transfers, seconds of a copy of outputs, record."""
+        copying = self.outputs.cost if isinstance(self.outputs, SharedOutputs) else None
+        return WorkflowSettings(self.scheduler.lower(), self.transfers, copying, self.record)
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> dict[str, object]:
         """The options as plain values; not the inputs, which are too large for it."""
         predictor = None if self.predictor is None else self.predictor.lower()
-        return {**self.engine_settings(), "predictor": predictor, "seed": self.seed}
+        return {**asdict(self.engine_settings()), "predictor": predictor, "seed": self.seed}
+
+
+#: The names of the options, in the order of signatures, and their defaults.
+WORKFLOW_OPTIONS: dict[str, object] = {
+    each.name: each.default for each in fields(WorkflowRun) if each.default is not MISSING
+}
 
 
 def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
@@ -130,7 +139,7 @@ def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
     return tuple(flows)
 
 
-def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> NDArray[np.float64]:
+def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> Floats:
     if given is None:
         return read_only(np.array([flow.submit for flow in flows]))
     try:

@@ -6,48 +6,42 @@ so that Ctrl-C and progress live here; what comes out is a `WorkflowResult`.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
-from faultsim.errors import BusyError, DecisionError, EngineError, InputError
+from faultsim.data.world import FailureRows, World
+from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
-from faultsim.policies import Predictor, SharedOutputs, WorkflowScheduler
-from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
+from faultsim.policies import Predictor
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
-from faultsim.results.prediction_accuracy import matched
+from faultsim.results.prediction_accuracy import Matched, matched
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import Stopped, next_budget
-from faultsim.simulation.options import EngineName
+from faultsim.simulation.options import EngineName, refuse_unknown, takes
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.without_effect import of_predictor
-from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
+from faultsim.simulation.workflow_run import WORKFLOW_OPTIONS, WorkflowOptions, WorkflowRun
 
 _ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngine}
 #: Events and nodes examined in the first slice of the engine.
 FIRST = 10_000
 
 
+@takes(WorkflowOptions, WORKFLOW_OPTIONS)
 def simulate_workflows(
     workflows: Workflow | Sequence[Workflow],
     resources: Resources,
     *,
-    scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_WORKFLOW_SCHEDULER,
-    failures: FailureTrace | None = None,
-    predictor: Predictor | PredictorWord | None = None,
-    transfers: Literal["parallel", "in_turn"] = "parallel",
-    outputs: Literal["node"] | SharedOutputs = "node",
-    arrivals: ArrayLike | None = None,
-    seed: int = 0,
-    record: bool = False,
     progress: bool | Progress = False,
     engine: EngineName = "core",
+    **options: Unpack[WorkflowOptions],
 ) -> WorkflowResult:
     """Simulate workflows on nodes that may fail.
 
@@ -115,19 +109,8 @@ def simulate_workflows(
     >>> result.aoa, result.aaa["per_pass"]
     (0.5, 0.9)
     """
-    run = WorkflowRun(
-        workflows,
-        resources,
-        scheduler=scheduler,
-        failures=failures,
-        predictor=predictor,
-        transfers=transfers,
-        outputs=outputs,
-        arrivals=arrivals,
-        seed=seed,
-        record=record,
-    )
-    execution = WorkflowExecution(run, engine)
+    refuse_unknown("simulate_workflows", options, WORKFLOW_OPTIONS)
+    execution = WorkflowExecution(WorkflowRun(workflows, resources, **options), engine)
     with reporting(progress, "jobs") as report:
         execution.go_on(report=report)
     return execution.result()
@@ -141,9 +124,8 @@ class WorkflowExecution:
         world, self._matched = _world(run.failures, run.predictor, run.resources, run.seed)
         settings = run.engine_settings()
         tables = _tables(run.flows, run.resources, run.arrival)
-        _check_range(tables, world or {}, settings["outputs"] or 0.0)
-        errors = {"error": EngineError, "busy_error": BusyError, "decision_error": DecisionError}
-        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
+        _check_range(tables, world, settings.outputs or 0.0)
+        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, tables, world)
         self._settings = {**run.lower(), "engine": engine}
         if run.predictor is not None and not run.scheduler.asks and (unused := of_predictor(run.predictor)):
             self._settings["without_effect"] = unused
@@ -178,10 +160,10 @@ class WorkflowExecution:
 # -- what the engines receive
 
 
-def _tables(flows: Sequence[Workflow], resources: Resources, when: NDArray[np.float64]) -> dict[str, Any]:
+def _tables(flows: Sequence[Workflow], resources: Resources, when: Floats) -> dict[str, object]:
     """All workflows as one graph, with consecutive job numbers."""
     first = np.cumsum([0, *map(len, flows)])
-    tables: dict[str, Any] = {"first_job": first, "arrival": when, "speed": resources.speed}
+    tables: dict[str, object] = {"first_job": first, "arrival": when, "speed": resources.speed}
     for side in ("predecessor", "successor"):
         rows = [getattr(flow, f"{side}_start") for flow in flows]
         edges = np.cumsum([0, *(int(starts[-1]) for starts in rows)])
@@ -199,30 +181,30 @@ def _tables(flows: Sequence[Workflow], resources: Resources, when: NDArray[np.fl
     return tables
 
 
-def _world(trace: FailureTrace | None, predictor: Predictor | None, resources: Resources, seed: int) -> tuple[Any, Any]:
+def _world(
+    trace: FailureTrace | None, predictor: Predictor | None, resources: Resources, seed: int
+) -> tuple[World, Matched]:
     """Failures and predictions, and how they match."""
     foreseen = predictions(predictor, trace, nodes=resources.n_nodes, seed=seed)
-    world: dict[str, Any] = {"predictions": foreseen}
-    none = np.empty(0)
-    failing: tuple[Any, Any, Any] = (none, none, none.astype(np.int32))
+    failing = FailureRows(np.empty(0), np.empty(0, np.int32), np.empty(0))
     if trace is not None:
-        failing = (trace.time, trace.downtime, trace.node)
-        world["failures"] = dict(zip(("time", "downtime", "node"), failing, strict=True))
-    pairing = matched(*failing, foreseen["begin"], foreseen["end"], foreseen["node"])
-    return {name: table for name, table in world.items() if len(table["node"])} or None, pairing
+        failing = FailureRows(trace.time, trace.node, trace.downtime)
+    pairing = matched(failing.time, failing.downtime, failing.node, foreseen.begin, foreseen.end, foreseen.node)
+    world = World(failures=failing if len(failing.node) else None, predictions=foreseen if len(foreseen.node) else None)
+    return world, pairing
 
 
-def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> None:
+def _check_range(tables: dict[str, Any], world: World, copy: float) -> None:
     """Check that no time of the run can overflow: after the last external event everything happens at most once."""
     with np.errstate(over="ignore"):
         longest = tables["cost"].max(axis=1) if tables["cost"].ndim == 2 else tables["cost"] / tables["speed"].min()
         moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
         last = float(longest.sum() + moved.sum() + copy * len(longest) + tables["arrival"].max())
-        if "failures" in world:
-            up = world["failures"]["time"] + world["failures"]["downtime"]
+        if world.failures is not None:
+            up = world.failures.time + world.failures.downtime
             last += float(np.max(up, initial=0.0, where=np.isfinite(up)))  # infinite: down for good
-        if "predictions" in world:
-            last += float(world["predictions"]["end"][-1])
+        if world.predictions is not None:
+            last += float(world.predictions.end[-1])
     if not last < float("inf"):
         raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
     lasting = {"cost of a job": longest.max(initial=0.0), "transfer": moved.max(initial=0.0), "copy": copy}

@@ -3,14 +3,15 @@
 Sweeps of job logs and of workflows have axes of their own.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy, registry
-from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
+from faultsim.simulation.options import DEFAULT_SCHEDULER
+from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
 
 
@@ -36,7 +37,7 @@ class Change:
 
     name: str
     of: str
-    apply: Callable[[Any, Any, int, int], Any]
+    apply: Callable[[Any, Any, int, int], object]
     meaning: str
     draws: bool = False
     above: float | None = None
@@ -44,7 +45,7 @@ class Change:
     whole: bool = False
     unit: str = ""
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Refuse a value that is invalid."""
         if self.whole:
             checks.whole(f"axis {self.name}", value, low=int(self.low or 0))
@@ -52,7 +53,7 @@ class Change:
             checks.number(f"axis {self.name}", value, above=self.above, low=self.low, unit=self.unit)
 
 
-def _each(change: Callable[[Any, float], Any]) -> Callable[[Any, Any, int, int], Any]:
+def _each(change: Callable[[Any, float], object]) -> Callable[[Any, Any, int, int], object]:
     """The change of all workflows by one of each."""
     return lambda flows, value, nodes, seed: tuple(change(flow, value) for flow in flows)
 
@@ -149,7 +150,7 @@ TAKEN = frozenset(
 )
 
 
-def check_bundle(name: str) -> None:
+def check_bundle(name: object) -> None:
     """Reject a name for bundles that is already a column of tables.
 
     Examples
@@ -184,7 +185,7 @@ class Axes:
     scheduler: Policy
     changes: Mapping[str, Change]
 
-    def check(self, name: str) -> None:
+    def check(self, name: object) -> None:
         """Reject an unknown axis, listing the valid names.
 
         Examples
@@ -214,7 +215,7 @@ class Axes:
             f"and parameters of policies such as predictor.probability"
         )
 
-    def set_parameters(self, options: dict[str, Any], parameters: Mapping[str, Any]) -> None:
+    def set_parameters(self, options: dict[str, object], parameters: Mapping[str, object]) -> None:
         """Set dotted parameters, ``{"predictor.probability": 0.1}``, in the policies of `options`.
 
         Raises
@@ -290,3 +291,50 @@ def axes_of(names: Iterable[object]) -> Axes:
             f"{found['log'][0]} and {found['workflows'][0]}: make two, which may share a store"
         )
     return WORKFLOWS if found["workflows"] else JOBS
+
+
+def given_names(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> list[object]:
+    """All names of options and axes in the arguments of a `Sweep`, those in bundles too; what is no mapping has none.
+
+    Examples
+    --------
+    >>> given_names({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None)
+    ['machine', 'policy', 'scheduler']
+    """
+    bundles = [
+        bundle
+        for values in (grid.values() if isinstance(grid, Mapping) else ())
+        for bundle in (values.values() if isinstance(values, Mapping) else ())
+    ]
+    groups = zipped if isinstance(zipped, Sequence) and not isinstance(zipped, str) else [zipped]
+    parts = [base, grid, *bundles, *groups, *(cells or ())]
+    return [name for part in parts if isinstance(part, Mapping) for name in part]
+
+
+def checked_axes(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> Axes:
+    """The axes of a `Sweep` with these arguments, each name in which is checked.
+
+    Raises
+    ------
+    OptionError
+        If it names job logs and workflows, or what is no axis.
+
+    Examples
+    --------
+    >>> checked_axes({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None).machine
+    'machine'
+    """
+    names = given_names(base, grid, zipped, cells)
+    axes = axes_of(names)
+    bundles = [name for name, values in grid.items() if is_bundle(values)] if isinstance(grid, Mapping) else []
+    for name in names:
+        if name in bundles:
+            check_bundle(name)
+        else:
+            axes.check(name)
+    return axes
+
+
+def is_bundle(values: object) -> bool:
+    """Whether an axis has bundles of settings, under a name of the user's: ``{"old": {...}, "new": {...}}``."""
+    return isinstance(values, Mapping) and bool(values) and all(isinstance(each, Mapping) for each in values.values())

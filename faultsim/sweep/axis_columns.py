@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Flags, Values
 
 
-def labels_of(column: NDArray[Any]) -> list[Any]:
+def labels_of(column: Values) -> list[object]:
     """Each label of an axis once; None where its column has NaN.
 
     Examples
@@ -19,7 +19,7 @@ def labels_of(column: NDArray[Any]) -> list[Any]:
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
 
-def matches(column: NDArray[Any], value: object) -> NDArray[np.bool_]:
+def matches(column: Values, value: object) -> Flags:
     """Where the column of an axis has a given label; None is NaN among numbers.
 
     Examples
@@ -34,7 +34,7 @@ def matches(column: NDArray[Any], value: object) -> NDArray[np.bool_]:
     return found
 
 
-def as_column(values: Sequence[Any]) -> NDArray[Any]:
+def as_column(values: Sequence[object]) -> Values:
     """Labels of an axis as an array: numbers where all are (None is NaN), else text or objects.
 
     Examples

@@ -2,22 +2,21 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.text_files import guarded, write_text
 
 
-def write_csv(table: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> None:
+def write_csv(table: Mapping[str, Values], path: str | os.PathLike[str]) -> None:
     """A line of names, then a line per row; numbers are exact, NaN is empty, and no text is a formula (`guarded`)."""
     head = ",".join(_cell(name) for name in table) + "\n"
     columns = [_cells(column) for column in table.values()]
     write_text(path, head + "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)))
 
 
-def _cells(column: NDArray[Any]) -> Iterable[str]:
+def _cells(column: Values) -> Iterable[str]:
     if column.dtype.kind == "f":
         return ["" if value != value else repr(value) for value in column.tolist()]
     if column.dtype.kind in "iu":

@@ -74,7 +74,7 @@ class Dask(Pool):
         future: Future[Done] = self._executor.submit(do_packed, blob, sent, SAME)
         return future
 
-    def _send(self, digest: str, value: object) -> Any:
+    def _send(self, digest: str, value: object) -> object:
         """The input on the workers, sent once."""
         if digest not in self._sent:
             blob = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
@@ -122,11 +122,11 @@ class _Unpacker(pickle.Unpickler):
         super().__init__(file)
         self._inputs = inputs
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: Any) -> object:
         return self._inputs[pid]
 
 
-def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tuple[bytes, dict[str, Any]]:
+def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tuple[bytes, dict[str, object]]:
     """The runs of a batch and what is wanted of them as bytes, and the inputs that they refer to, by digest.
 
     Examples
@@ -134,7 +134,7 @@ def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tu
     >>> pack([], Wanted())[1]
     {}
     """
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, object] = {}
     names: dict[int, str] = {}
     for task in tasks:
         for digest, value in task.inputs.items():
@@ -151,7 +151,7 @@ def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tu
 SAME = f"{__version__}, model revision {MODEL_REVISION}"
 
 
-def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
+def do_packed(blob: bytes, inputs: Mapping[str, object], version: str) -> Done:
     """What a worker does with a packed batch.
 
     Raises

@@ -13,7 +13,7 @@ import numpy as np
 
 from faultsim.data.limits import limits
 from faultsim.errors import OptionError
-from faultsim.sweep.axes import INPUT_AXES, JOBS, Axes, check_bundle
+from faultsim.sweep.axes import INPUT_AXES, is_bundle
 from faultsim.sweep.labels import Label, label, unique
 
 
@@ -23,7 +23,7 @@ class Dimension:
 
     names: tuple[str, ...]
     labels: tuple[Mapping[str, Label], ...]
-    values: tuple[Mapping[str, Any], ...]
+    values: tuple[Mapping[str, object], ...]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -40,7 +40,7 @@ class Cell:
 
     index: int
     labels: Mapping[str, Label]
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
 
 class Grid(Sequence[Cell]):
@@ -77,7 +77,7 @@ class Grid(Sequence[Cell]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         labels: dict[str, Label] = {}
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         place = index
         for dimension in reversed(self.dimensions):
             place, at = divmod(place, len(dimension))
@@ -99,19 +99,18 @@ class Grid(Sequence[Cell]):
 
 
 def make_grid(
-    grid: Mapping[str, Any] | None,
-    zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
-    cells: Iterable[Mapping[str, Any]] | None,
-    axes: Axes = JOBS,
+    grid: Mapping[str, object] | None,
+    zipped: Mapping[str, object] | Sequence[Mapping[str, object]] | None,
+    cells: Iterable[Mapping[str, object]] | None,
 ) -> Grid:
-    """The grid from the arguments of a `Sweep`; see there."""
+    """The grid from the arguments of a `Sweep`, whose names are checked already (`checked_axes`)."""
     if not isinstance(grid or {}, Mapping):
         raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
-    dimensions = [_axis(name, given, axes) for name, given in (grid or {}).items()]
+    dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
     groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
-    dimensions += [_zip(group, axes) for group in groups if group]
+    dimensions += [_zip(group) for group in groups if group]
     if cells is not None:
-        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells], axes))
+        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells]))
     return Grid(dimensions)
 
 
@@ -124,7 +123,7 @@ def _points(name: str, given: object) -> tuple[list[Label], list[Any]]:
     return labels, values
 
 
-def _listed(name: str, given: object) -> tuple[list[Label], list[Any]]:
+def _listed(name: str, given: object) -> tuple[list[Label], list[object]]:
     """Labels and values of the argument for one axis."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
@@ -139,28 +138,21 @@ def _listed(name: str, given: object) -> tuple[list[Label], list[Any]]:
     return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _axis(name: str, given: object, axes: Axes) -> Dimension:
+def _axis(name: str, given: object) -> Dimension:
     """One axis; or, under a name of the user's, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
-    bundles = list(given.values()) if isinstance(given, Mapping) else []
-    if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):
+    if is_bundle(given):
         labels, values = _points(name, given)
-        check_bundle(name)
-        for bundle in values:
-            for inner in bundle:
-                axes.check(inner)
         return Dimension((name,), tuple({name: each} for each in labels), tuple(dict(bundle) for bundle in values))
-    axes.check(name)
     labels, values = _points(name, given)
     return Dimension((name,), tuple({name: each} for each in labels), tuple({name: value} for value in values))
 
 
-def _zip(group: Mapping[str, Any], axes: Axes) -> Dimension:
+def _zip(group: Mapping[str, object]) -> Dimension:
     """Axes of equal length that go together."""
     if not isinstance(group, Mapping):
         raise OptionError(f"zipped must be a mapping of axes to values, or several in a list, got {group!r:.60}")
     taken = {}
     for name, given in group.items():
-        axes.check(name)
         taken[name] = _listed(name, given)
     lengths = {name: len(values) for name, (_, values) in taken.items()}
     if len(set(lengths.values())) > 1:
@@ -177,7 +169,7 @@ def _zip(group: Mapping[str, Any], axes: Axes) -> Dimension:
     )
 
 
-def _list(cells: list[Mapping[str, Any]], axes: Axes) -> Dimension:
+def _list(cells: list[Mapping[str, object]]) -> Dimension:
     """Explicit settings; an axis that one of them omits is as in the base."""
     if not cells:
         raise OptionError("cells is empty: give at least one, or leave it out")
@@ -185,17 +177,15 @@ def _list(cells: list[Mapping[str, Any]], axes: Axes) -> Dimension:
     for position, cell in enumerate(cells):
         if not isinstance(cell, Mapping):
             raise OptionError(f"cells, item {position}: expected a mapping of axes to values, got {cell!r:.60}")
-        for name in cell:
-            axes.check(name)
-            names[name] = None
+        names |= dict.fromkeys(cell)
     labels = [{name: label(cell[name]) if name in cell else None for name in names} for cell in cells]
     return _told_apart("cells", tuple(names), labels, [dict(cell) for cell in cells])
 
 
 def _told_apart(
-    what: str, names: tuple[str, ...], labels: list[dict[str, Label]], values: list[dict[str, Any]]
+    what: str, names: tuple[str, ...], labels: list[dict[str, Label]], values: list[dict[str, object]]
 ) -> Dimension:
-    seen: dict[tuple[Any, ...], int] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for position, point in enumerate(labels):
         key = tuple((type(point[name]), point[name]) for name in names)
         if key in seen:

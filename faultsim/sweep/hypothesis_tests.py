@@ -3,9 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from faultsim.arrays import Floats
 
 #: Share of sweeps with `needed` replicates that would show the difference.
 POWER = 0.8

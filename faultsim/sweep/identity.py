@@ -205,7 +205,7 @@ class _Walk:
 
     # -- the walk
 
-    def _tree(self, thing: Any) -> Tree:
+    def _tree(self, thing: object) -> Tree:
         """The digest of an object, or its tree if it depends on nodes."""
         scalar = _SCALARS.get(type(thing))
         if scalar is not None:
@@ -233,24 +233,24 @@ class _Walk:
             self._documents.append(b"")
         return self._numbers[key]
 
-    def _at(self, part: str, thing: Any) -> Tree:
+    def _at(self, part: str, thing: object) -> Tree:
         """The same, for a part that messages name."""
         self._path.append(part)
         tree = self._tree(thing)
         self._path.pop()
         return tree
 
-    def _each(self, things: Iterable[Any], called: str) -> list[Tree]:
+    def _each(self, things: Iterable[object], called: str) -> list[Tree]:
         return [self._at(f"{called} {number}", thing) for number, thing in enumerate(things)]
 
-    def _named(self, kind: str, state: Mapping[str, Any], called: str = "attribute") -> Tree:
+    def _named(self, kind: str, state: Mapping[str, object], called: str = "attribute") -> Tree:
         """Values by name, in no order."""
         pairs = [
             _join("pair", [_text(str(name)), self._at(f"{called} {name}", value)]) for name, value in [*state.items()]
         ]
         return _join(kind, pairs, ordered=False)
 
-    def _items(self, kind: str, items: Iterable[tuple[Any, Any]], ordered: bool = False) -> Tree:
+    def _items(self, kind: str, items: Iterable[tuple[object, object]], ordered: bool = False) -> Tree:
         """The pairs of a mapping."""
         pairs = []
         for key, value in [*items]:
@@ -284,21 +284,21 @@ class _Walk:
         made = self._of_faultsim(thing)
         return self._object(thing) if made is None else made
 
-    def _mixed(self, kind: str, parts: Iterable[Any]) -> Tree:
+    def _mixed(self, kind: str, parts: Iterable[object]) -> Tree:
         """Bytes, and other things."""
         return _join(kind, [_hash("bytes", [part]) if type(part) is bytes else self._tree(part) for part in parts])
 
-    def _of_class(self, thing: Any, parts: Tree) -> Tree:
+    def _of_class(self, thing: object, parts: Tree) -> Tree:
         """Parts of an object that is one of a class, with the attributes of a caller's own class."""
         own = is_own(type(thing).__module__, self._home)
         state = getattr(thing, "__dict__", {}) if own else {}
         return _join("object", [self._tree(type(thing)), parts, self._named("state", state)])
 
-    def _array(self, thing: Any) -> Tree:
+    def _array(self, thing: object) -> Tree:
         parts = self._mixed("array", array_parts(thing))
         return parts if type(thing) in _ARRAYS else self._of_class(thing, parts)
 
-    def _buffer(self, thing: Any) -> Tree:
+    def _buffer(self, thing: object) -> Tree:
         return _join(type(thing).__name__, [self._mixed("buffer", array_parts(np.asarray(thing)))])
 
     def _member(self, thing: Any) -> Tree:
@@ -312,7 +312,7 @@ class _Walk:
         parts += [self._named("keywords", thing.keywords, "argument"), self._tree(type(thing))]
         return _join("partial", [*parts, self._named("state", vars(thing))])
 
-    def _wrapper(self, thing: Any) -> Tree:
+    def _wrapper(self, thing: object) -> Tree:
         """Of one function: a static method, a cached property and the like."""
         of = next(getattr(thing, name) for name in ("__wrapped__", "func", "py_func") if hasattr(thing, name))
         return _join("wrapper", [_text(type(thing).__qualname__), self._tree(of)])
@@ -322,7 +322,7 @@ class _Walk:
 
     # -- objects
 
-    def _hook(self, thing: Any) -> Any:
+    def _hook(self, thing: object) -> Any:
         """The method by which an object gives its own identity, or None."""
         if isinstance(thing, type):
             return None  # it is one for its objects
@@ -334,7 +334,7 @@ class _Walk:
             raise OptionError(f"{self._place()}: {HOOK} must be a method, got {_called(type(hook))}")
         return hook if on_itself else lambda: getattr(thing, HOOK)()
 
-    def _by_hook(self, thing: Any, hook: Callable[[], Any]) -> Tree:
+    def _by_hook(self, thing: object, hook: Callable[[], object]) -> Tree:
         cls = type(thing)
         where = f"{self._place()}: {HOOK} of {_called(cls)}"
         try:
@@ -348,7 +348,7 @@ class _Walk:
             raise OptionError(f"{where} must return text or numbers that identify the object, got {got}")
         return _join("by itself", [_text(f"{cls.__module__}.{cls.__qualname__}"), self._at(HOOK, given)])
 
-    def _of_faultsim(self, thing: Any) -> Tree | None:
+    def _of_faultsim(self, thing: object) -> Tree | None:
         """The package's own objects, without what they remember of calls."""
         cls = type(thing)
         if isinstance(thing, Workload | FailureTrace | Workflow):
@@ -368,7 +368,7 @@ class _Walk:
             return _join("policy", [self._tree(cls), self._tree(thing.lower()), self._tree(thing.arrays())])
         return None
 
-    def _object(self, thing: Any) -> Tree:
+    def _object(self, thing: object) -> Tree:
         """Any other object, as pickle takes it apart: its class, how it is made, and its state."""
         cls = type(thing)
         if isinstance(thing, _RANDOM):
@@ -403,7 +403,7 @@ class _Walk:
 
     # -- code
 
-    def _global(self, thing: Any, name: str) -> Tree:
+    def _global(self, thing: object, name: str) -> Tree:
         """What a module has under a name."""
         module = module_of(thing, name)
         if module is None:

@@ -9,7 +9,6 @@ import functools
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 #: Packages that are never read, although a policy or metric may be one of their functions.
 _LIBRARIES = {"faultsim", "numpy", "scipy", "pandas", *sys.builtin_module_names, *sys.stdlib_module_names}
@@ -17,7 +16,7 @@ _LIBRARIES = {"faultsim", "numpy", "scipy", "pandas", *sys.builtin_module_names,
 _NO_CONTENT = {"_abc_impl", "__annotate__", "__annotate_func__"}
 
 
-def home_of(thing: Any) -> set[str]:
+def home_of(thing: object) -> set[str]:
     """The package in which an object or its class is defined.
 
     Examples
@@ -74,7 +73,7 @@ def _attribute(module: str, name: str) -> object:
     return found
 
 
-def code_parts(code: types.CodeType) -> list[Any]:
+def code_parts(code: types.CodeType) -> list[object]:
     """What a code object computes, without names of files and numbers of lines.
 
     Examples
@@ -107,7 +106,7 @@ def _all_names(code: types.CodeType) -> set[str]:
     return {*code.co_names, *(name for inner in _inner(code) for name in _all_names(inner))}
 
 
-def used_globals(function: types.FunctionType, home: set[str]) -> dict[str, Any]:
+def used_globals(function: types.FunctionType, home: set[str]) -> dict[str, object]:
     """The globals that a function uses by name; of the caller's modules, what it may use of them as well.
 
     Examples
@@ -116,7 +115,7 @@ def used_globals(function: types.FunctionType, home: set[str]) -> dict[str, Any]
     ['_all_names', '_global_names', '_of_module']
     """
     code, known = function.__code__, function.__globals__
-    found: dict[str, Any] = {name: known[name] for name in _global_names(code) if name in known}
+    found: dict[str, object] = {name: known[name] for name in _global_names(code) if name in known}
     for name, value in list(found.items()):
         if isinstance(value, types.ModuleType) and is_own(value.__name__, home):
             found |= _of_module(name, value, _all_names(code), home, set())
@@ -125,10 +124,10 @@ def used_globals(function: types.FunctionType, home: set[str]) -> dict[str, Any]
 
 def _of_module(
     called: str, module: types.ModuleType, names: set[str], home: set[str], seen: set[int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a module has under these names, and its modules."""
     seen.add(id(module))
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name in sorted(names & vars(module).keys()):
         value = vars(module)[name]
         found[f"{called}.{name}"] = value
@@ -137,7 +136,7 @@ def _of_module(
     return found
 
 
-def class_parts(cls: type) -> tuple[tuple[type, ...], Mapping[str, Any]]:
+def class_parts(cls: type) -> tuple[tuple[type, ...], Mapping[str, object]]:
     """Its bases, and its members that have an effect on what its methods compute.
 
     Examples

@@ -4,13 +4,14 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Values
 
 #: Kinds of elements whose bytes are their values.
 _BYTES = "biufcmMSUV"
 
 
-def array_parts(array: Any) -> list[Any]:
+def array_parts(array: object) -> list[object]:
     """Bytes and things that identify a NumPy array, scalar or dtype.
 
     Examples
@@ -23,7 +24,7 @@ def array_parts(array: Any) -> list[Any]:
     """
     if isinstance(array, np.dtype):
         return _type_parts(array)
-    masked: list[Any] = []
+    masked: list[object] = []
     if isinstance(array, np.ma.MaskedArray):
         masked = [np.ma.getmaskarray(array), array.fill_value, bool(array.hardmask)]
         array = array.data
@@ -32,7 +33,7 @@ def array_parts(array: Any) -> list[Any]:
     return [kind, *_type_parts(plain.dtype), plain.shape, *_values(plain), *masked]
 
 
-def _type_parts(dtype: np.dtype[Any]) -> list[Any]:
+def _type_parts(dtype: np.dtype[Any]) -> list[object]:
     if dtype.fields is not None:
         fields = [(name, [*_type_parts(dtype.fields[name][0])], dtype.fields[name][1]) for name in dtype.names or ()]
         return ["fields", fields, dtype.itemsize]
@@ -41,7 +42,7 @@ def _type_parts(dtype: np.dtype[Any]) -> list[Any]:
     return [dtype.newbyteorder("<").str if dtype.kind in _BYTES else str(dtype)]
 
 
-def _values(array: NDArray[Any]) -> list[Any]:
+def _values(array: Values) -> list[object]:
     dtype = array.dtype
     if dtype.fields is not None:  # not the bytes between them, which may be anything
         return [part for name in dtype.names or () for part in _values(array[name])]
@@ -55,7 +56,7 @@ def _values(array: NDArray[Any]) -> list[Any]:
     return [values.tobytes()]
 
 
-def table_parts(thing: Any) -> list[Any] | None:
+def table_parts(thing: object) -> list[object] | None:
     """The same of a pandas object or a SciPy sparse matrix; None for anything else, and if these are not imported.
 
     Examples

@@ -24,7 +24,7 @@ def of_main(things: Iterable[object]) -> list[str]:
     names: dict[str, None] = {}
 
     class Noting(pickle.Pickler):
-        def reducer_override(self, obj: Any) -> Any:
+        def reducer_override(self, obj: object) -> Any:
             if getattr(obj, "__module__", "") == "__main__" and hasattr(obj, "__qualname__"):
                 names[obj.__qualname__] = None
             return NotImplemented
@@ -49,7 +49,7 @@ def lacking(names: Iterable[str]) -> list[str]:
 
 
 def _found(name: str) -> bool:
-    at: Any = sys.modules["__main__"]
+    at: object = sys.modules["__main__"]
     for part in name.split("."):
         if not hasattr(at, part):
             return False

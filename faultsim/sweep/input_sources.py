@@ -26,7 +26,7 @@ FAILURES: dict[str, Callable[..., FailureTrace]] = {
     "renewal": synthetic.renewal_failures,
 }
 #: Name -> synthetic workflows, what their first parameter is called, and its default.
-WORKFLOWS: dict[str, tuple[Callable[..., Any], str, int]] = {
+WORKFLOWS: dict[str, tuple[Callable[..., object], str, int]] = {
     "bench_dags": (synthetic.bench_dags, "count", 10),
     "random_dag": (synthetic.random_dag, "jobs", 200),
 }
@@ -117,7 +117,7 @@ def log_source(given: object, folder: Path) -> Any:
     return DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng=rng, **table))
 
 
-def failures_source(given: object, folder: Path) -> Any:
+def failures_source(given: object, folder: Path) -> object:
     """The failures named by text or a table: a trace, a factory of one, or None for "none".
 
     Parameters
@@ -211,7 +211,7 @@ def resources_source(given: object) -> Resources:
     return Resources(**given)
 
 
-def _from_file(table: dict[str, Any], folder: Path) -> Any:
+def _from_file(table: dict[str, Any], folder: Path) -> object:
     path = folder / table.pop("file")
     formats = readers_of(FailureTrace)
     reader = formats[checks.choice("format", table.pop("format", "csv"), formats)]
@@ -229,7 +229,7 @@ def _from_file(table: dict[str, Any], folder: Path) -> Any:
     return _DrawnFailures(f"{path.name}:map={how}", mapped)
 
 
-def _made_up(table: dict[str, Any]) -> Any:
+def _made_up(table: dict[str, object]) -> Any:
     name = checks.choice("synthetic failures", table.pop("synthetic"), FAILURES)
     function = FAILURES[name]
     table = renames.current("key", "failures", table, called="synthetic failures")
@@ -250,21 +250,21 @@ def _folded(name: object) -> object:
     return name.strip().lower().replace("-", "_") if isinstance(name, str) else name
 
 
-def _named(name: str, options: Mapping[str, Any]) -> str:
+def _named(name: str, options: Mapping[str, object]) -> str:
     said = ",".join(
         f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items()
     )
     return f"{name}:{said}" if said else name
 
 
-def _refuse_missing(what: str, function: Callable[..., Any], known: list[str], table: Mapping[str, Any]) -> None:
+def _refuse_missing(what: str, function: Callable[..., object], known: list[str], table: Mapping[str, object]) -> None:
     parameters = inspect.signature(function).parameters
     missing = [key for key in known if parameters[key].default is inspect.Parameter.empty and key not in table]
     if missing:
         raise OptionError(f"{what} needs {' and '.join(missing)}")
 
 
-def _refuse_rest(table: Mapping[str, Any], known: tuple[str, ...], parameters: list[str] | None = None) -> None:
+def _refuse_rest(table: Mapping[str, object], known: tuple[str, ...], parameters: list[str] | None = None) -> None:
     legal = known if parameters is None else tuple(parameters)
     for key in table:
         if key not in legal:

@@ -9,14 +9,13 @@ import math
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.errors import OptionError
 from faultsim.sweep.hypothesis_tests import student
 from faultsim.sweep.jackknife import half_width
 
-Floats = NDArray[np.float64]
 Interval = Literal["t", "log", "bca", "bootstrap-t"]
 
 #: Kinds of interval, the default first.

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.sweep.hypothesis_tests import student
-
-Floats = NDArray[np.float64]
 
 #: Of the upper end of an interval of 95 %.
 LEVEL = 0.975

@@ -5,7 +5,7 @@ a run is checked, hashed, begun and turned into a row.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from faultsim import checks
@@ -56,23 +56,31 @@ class Kind:
 
     # -- what is given
 
-    def options_of(self, base: object) -> dict[str, Any] | None:
+    def options_of(self, base: object) -> dict[str, object] | None:
         """The options of a run that is the base of a sweep; None for anything else."""
         return None
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def base_options(self, base: object) -> dict[str, object]:
+        """The options of all runs, of the base of a sweep."""
+        options = self.options_of(base)
+        if options is None and not isinstance(base, Mapping):
+            given = checks.shown(base)
+            raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {given}")
+        return dict(base) if options is None else options  # type: ignore[call-overload]
+
+    def check_given(self, given: Mapping[str, object]) -> None:
         """Check values that are needed, or could be rejected, before a run is made."""
         for name, change in self.axes.changes.items():
             if given.get(name) is not None:
                 change.check(given[name])
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def options(self, given: Mapping[str, object]) -> dict[str, Any]:
         """The keywords of the run, with the policy parameters set by axes; inputs as given."""
         options = {name: given[name] for name in self.axes.options if name in given}
         self.axes.set_parameters(options, {name: value for name, value in given.items() if "." in name})
         return options
 
-    def check(self, given: Mapping[str, Any]) -> None:
+    def check(self, given: Mapping[str, object]) -> None:
         """Reject incompatible options, before anything is drawn or run."""
         options = self.options(given)
         self._fill_in(options)
@@ -82,7 +90,7 @@ class Kind:
                     raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
         self.make(options)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         """Put placeholders in place of factories."""
         if callable(options.get("failures")):
             options["failures"] = _NO_FAILURES
@@ -107,12 +115,18 @@ class Kind:
 
     # -- runs
 
-    def make(self, options: Mapping[str, Any]) -> Any:
+    def make(self, options: Mapping[str, object]) -> object:
         """The run."""
         raise NotImplementedError
 
     def task_id(
-        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+        self,
+        run: object,
+        work: str,
+        failures: str | None,
+        cut: tuple[float, float],
+        texts: Texts,
+        own: Mapping[str, object],
     ) -> str:
         """Its content hash, with the digests of what runs and of its failures."""
         raise NotImplementedError
@@ -151,7 +165,7 @@ class _Jobs(Kind):
     axes = JOBS
     columns = COLUMNS
 
-    def options_of(self, base: object) -> dict[str, Any] | None:
+    def options_of(self, base: object) -> dict[str, object] | None:
         if not isinstance(base, Run):
             return None
         options = {name: getattr(base, name) for name in JOBS.options}
@@ -159,7 +173,7 @@ class _Jobs(Kind):
             del options["placement"]  # the machine's default, which another machine on an axis brings too
         return options
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def check_given(self, given: Mapping[str, object]) -> None:
         if "machine" in given:
             machine = given["machine"]
             if isinstance(machine, str):
@@ -169,7 +183,7 @@ class _Jobs(Kind):
                 raise OptionError(f"the machine must be {ANY}, got {machine!r:.60}")
         super().check_given(given)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         super()._fill_in(options)
         log = options.get("log")
         options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
@@ -177,7 +191,7 @@ class _Jobs(Kind):
     def nodes(self, given: Mapping[str, Any]) -> int:
         return getattr(given.get("machine"), "nodes", 0)
 
-    def taken(self, what: str, value: Any, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> object:
         if what == "log" and callable(source) and not isinstance(value, Workload):
             shown = checks.shown(value, "Workload")
             raise InputError(f"the factory of log must return a Workload, got {shown}")
@@ -201,7 +215,7 @@ class _Jobs(Kind):
     def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
         return numbers(result, cut)
 
-    def row_beside(self, execution: Any, result: Result, cut: tuple[float, float]) -> list[float]:
+    def row_beside(self, execution: object, result: Result, cut: tuple[float, float]) -> list[float]:
         # Of the result it would take all columns that a table of jobs has.
         return self.row(execution, cut) if isinstance(execution, Execution) else self.numbers(result, cut)
 
@@ -223,12 +237,12 @@ class _Workflows(Kind):
     axes = WORKFLOWS
     columns = WORKFLOW_COLUMNS
 
-    def check_given(self, given: Mapping[str, Any]) -> None:
+    def check_given(self, given: Mapping[str, object]) -> None:
         if given.get("arrivals") is not None and given.get("every") is not None:
             raise OptionError("axis every: arrivals say when workflows arrive; leave out one of the two")
         super().check_given(given)
 
-    def _fill_in(self, options: dict[str, Any]) -> None:
+    def _fill_in(self, options: dict[str, object]) -> None:
         super()._fill_in(options)
         if callable(options.get("workflows")):
             options["workflows"] = _ANY_WORKFLOW
@@ -248,7 +262,7 @@ class _Workflows(Kind):
             f"list of them, got {value!r:.60}"
         )
 
-    def digest(self, value: Any) -> str:
+    def digest(self, value: object) -> str:
         return name_of([flow.digest() for flow in value]) if isinstance(value, tuple) else super().digest(value)
 
     def make(self, options: Mapping[str, Any]) -> WorkflowRun:
@@ -301,25 +315,7 @@ def kind_of(axes: Axes) -> Kind:
     return next(kind for kind in _KINDS.values() if kind.axes is axes)
 
 
-def given_names(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> list[object]:
-    """All names of options and axes in the arguments of a `Sweep`, those in bundles too; what is no mapping has none.
-
-    Examples
-    --------
-    >>> given_names({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None)
-    ['machine', 'policy', 'scheduler']
-    """
-    bundles = [
-        bundle
-        for values in (grid.values() if isinstance(grid, Mapping) else ())
-        for bundle in (values.values() if isinstance(values, Mapping) else ())
-    ]
-    groups = zipped if isinstance(zipped, Sequence) and not isinstance(zipped, str) else [zipped]
-    parts = [base, grid, *bundles, *groups, *(cells or ())]
-    return [name for part in parts if isinstance(part, Mapping) for name in part]
-
-
-def called(factory: Callable[..., Any], rng: object, extra: Mapping[str, Any]) -> Any:
+def called(factory: Callable[..., object], rng: object, extra: Mapping[str, object]) -> object:
     """What a factory returns, which gets of `extra` what it has parameters for.
 
     Examples

@@ -80,7 +80,7 @@ def word(policy: Policy) -> str:
     return f"{policy.name}:{','.join(parts)}" if parts else policy.name
 
 
-def _needed(field: Field[Any]) -> bool:
+def _needed(field: Field[object]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 

@@ -123,7 +123,7 @@ def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
     return Merged(runs, tasks, differing)
 
 
-def _differing(store: Store, columns: str, rows: list[tuple[Any, ...]]) -> int:
+def _differing(store: Store, columns: str, rows: list[tuple[object, ...]]) -> int:
     """How many of these runs have different numbers in the store."""
     found = 0
     for row in rows:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.sweep.row_schema import ALL_COLUMNS
 
 
@@ -36,7 +37,7 @@ TABLES: Mapping[str, Table] = {
 }
 
 
-def plain_digest(table: str, values: Iterable[Any]) -> int:
+def plain_digest(table: str, values: Iterable[object]) -> int:
     """Of text and whole numbers, by kind and value.
 
     Examples
@@ -56,7 +57,7 @@ def _weights(names: tuple[str, ...]) -> NDArray[np.uint64]:
     return np.array([plain_digest("weight", [name]) | 1 for name in names], np.uint64)
 
 
-def number_digests(names: tuple[str, ...], numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
+def number_digests(names: tuple[str, ...], numbers: Floats) -> NDArray[np.uint64]:
     """Of numbers, shape (rows, names); NaN is as if the name were not there, so that columns can be added.
 
     Examples
@@ -71,7 +72,7 @@ def number_digests(names: tuple[str, ...], numbers: NDArray[np.float64]) -> NDAr
     return made
 
 
-def digests(table: str, rows: Sequence[Sequence[Any]], names: tuple[str, ...] | None = None) -> list[int]:
+def digests(table: str, rows: Sequence[Sequence[object]], names: tuple[str, ...] | None = None) -> list[int]:
     """Of rows of a table, as the whole numbers that SQLite keeps; `names` are those of the numbers, if not all.
 
     Raises

@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from faultsim.arrays import Floats
 from faultsim.errors import OptionError
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
@@ -25,7 +23,6 @@ from faultsim.sweep.wanted import Wanted, own_metrics
 
 #: A named tuple, whose fields are axes.
 Key = TypeVar("Key", bound=tuple[Any, ...])
-Floats = NDArray[np.float64]
 #: Axes within a setting -> their values; "replicate" is the replicate.
 Within = Mapping[str, Sequence[Label]]
 #: A number of each run: a column that every store has, by its name, or a function of the result.
@@ -142,7 +139,7 @@ class RunList(Generic[Key]):
         """What other processes need of the caller's: its functions, by what messages call them."""
         return {f"metric {name!r}": metric for name, metric in self.wanted.own.items()}
 
-    def _digest(self, value: Any) -> str:
+    def _digest(self, value: object) -> str:
         return self._digests.get((id(value),), lambda: value, value, self.wanted.kind.digest).digest or ""
 
     def _labels(self, place: int) -> dict[str, Label]:
@@ -205,7 +202,7 @@ class RunList(Generic[Key]):
             begin = end
         return found
 
-    def _row(self, command: str, base: dict[str, Any]) -> dict[str, Any]:
+    def _row(self, command: str, base: dict[str, object]) -> dict[str, Any]:
         """The sweep as recorded in the store."""
         points = [list(self._labels(place).values()) for place in range(len(self))]
         document = {"name": self.name, "axes": self.axes, "points": points, "base": base, "metrics": self._own}
@@ -221,6 +218,6 @@ class RunList(Generic[Key]):
         )
 
 
-def _fields(key: tuple[Any, ...]) -> tuple[str, ...]:
+def _fields(key: tuple[object, ...]) -> tuple[str, ...]:
     fields: tuple[str, ...] = key._fields  # type: ignore[attr-defined]
     return fields

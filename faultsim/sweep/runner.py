@@ -155,7 +155,7 @@ class Drive:
         self._ready: deque[Task] = deque()
         #: Runs that are ready or in progress, with the tasks that wait for them.
         self._waiting: dict[str, list[Task]] = {}
-        self._links: list[tuple[Any, ...]] = []
+        self._links: list[tuple[object, ...]] = []
         self._own: list[tuple[str, str]] = []
         self._flying: dict[Future[Done], list[Task]] = {}
         self._tries: dict[str, int] = {}
@@ -235,14 +235,14 @@ class Drive:
         self._tell()
         return True
 
-    def _link(self, task: Task) -> tuple[Any, ...]:
+    def _link(self, task: Task) -> tuple[object, ...]:
         return (self._sweep, task.index, task.replicate, task.run.seed, canonical(dict(task.labels)), task.id)
 
     # -- rows
 
     def _take(self, finished: Any) -> None:
         """Write finished batches, and set aside those whose worker died."""
-        runs: list[tuple[Any, ...]] = []
+        runs: list[tuple[object, ...]] = []
         timing: list[tuple[str, float]] = []
         broken: BrokenExecutor | None = None
         taken = []
@@ -269,7 +269,7 @@ class Drive:
         if broken is not None:
             self._survive(broken)
 
-    def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[Any, ...]]:
+    def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[object, ...]]:
         rows, width = [], len(self._maker.wanted.kind.columns)
         for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
             error = done.errors.get(position)
@@ -326,7 +326,7 @@ class Drive:
     def _end(self) -> None:
         """Ctrl-C, a full disk or a bug of ours: stop the workers, keep what they have."""
         self._pool.stop(self._flying)
-        runs: list[tuple[Any, ...]] = []
+        runs: list[tuple[object, ...]] = []
         timing: list[tuple[str, float]] = []
         self._links, self._own = [], []
         for future, batch in self._flying.items():

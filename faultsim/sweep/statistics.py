@@ -6,21 +6,18 @@ by replicate: common variation cancels out. Rows that are the same run count onc
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.hypothesis_tests import holm, needed, student_p, wilcoxon_p
 from faultsim.sweep.intervals import Interval, interval_of_mean, interval_of_ratio, kind_of
-
-Floats = NDArray[np.float64]
-
 
 #: Columns of `compare` that are computed row by row.
 COMPARED = (
@@ -32,7 +29,7 @@ COMPARED = (
 class Rows(Protocol):
     """The part of a `SweepTable` that the functions here use; it imports this module."""
 
-    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, name: str, /) -> Values: ...
     @property
     def axes(self) -> tuple[str, ...]: ...
     @property
@@ -52,9 +49,7 @@ class Statistics(Columns):
         What the replicates do not show.
     """
 
-    def __init__(
-        self, columns: Mapping[str, NDArray[Any]], axes: Sequence[str], notes: Sequence[str], what: str
-    ) -> None:
+    def __init__(self, columns: Mapping[str, Values], axes: Sequence[str], notes: Sequence[str], what: str) -> None:
         super().__init__(columns, what)
         self.axes: tuple[str, ...] = tuple(axes)
         self.notes: tuple[str, ...] = tuple(notes)
@@ -192,7 +187,7 @@ def compare(
     if baseline not in there:
         raise OptionError(f"axis {axis} has no value {baseline!r}; it has: {', '.join(map(repr, there))}")
     others = [name for name in table.axes if name != axis]
-    points: list[tuple[Any, ...]] = []
+    points: list[tuple[object, ...]] = []
     rows: list[list[float]] = []
     for rest, places in _cells(table, others).items():
         by_value = {value: places[matches(table[axis][places], value)] for value in there}
@@ -247,9 +242,9 @@ def _compared(one: Floats, other: Floats, level: float, kind: str) -> list[float
 
 
 def _remarks(
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
     table: Rows,
-    points: list[tuple[Any, ...]],
+    points: list[tuple[object, ...]],
     axis: str,
     baseline: object,
     alpha: float,
@@ -296,9 +291,9 @@ def _numbers(table: Rows, metric: str) -> Floats:
     return np.asarray(table[metric], np.float64)
 
 
-def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np.int64]]:
+def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[object, ...], LongIntegers]:
     """Setting of these axes -> its rows."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    found: dict[tuple[object, ...], list[int]] = {}
     columns = [table[name].tolist() for name in axes]
     columns = [[None if value != value else value for value in column] for column in columns]  # NaN equals nothing
     for row in range(table.n_rows):
@@ -306,14 +301,14 @@ def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np
     return {point: np.array(rows) for point, rows in found.items()}
 
 
-def _different(values: Floats, runs: NDArray[Any]) -> Floats:
+def _different(values: Floats, runs: Values) -> Floats:
     """Values of distinct runs that have one."""
     once = np.sort(np.unique(runs, return_index=True)[1])
     sample: Floats = values[once]
     return sample[~np.isnan(sample)]
 
 
-def _pairs(table: Rows, values: Floats, one: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _pairs(table: Rows, values: Floats, one: LongIntegers, other: LongIntegers) -> tuple[Floats, Floats]:
     """Values of two cells in their common replicates, each pair of runs once."""
     place = {int(table["replicate"][row]): row for row in other.tolist()}
     seen: dict[tuple[str, str], tuple[float, float]] = {}
@@ -334,9 +329,9 @@ def _sd(sample: Floats) -> float:
 
 
 def _columns(
-    axes: Sequence[str], points: Sequence[tuple[Any, ...]], names: Sequence[str], rows: Sequence[Sequence[float]]
-) -> dict[str, NDArray[Any]]:
-    columns: dict[str, NDArray[Any]] = {name: as_column([point[i] for point in points]) for i, name in enumerate(axes)}
+    axes: Sequence[str], points: Sequence[tuple[object, ...]], names: Sequence[str], rows: Sequence[Sequence[float]]
+) -> dict[str, Values]:
+    columns: dict[str, Values] = {name: as_column([point[i] for point in points]) for i, name in enumerate(axes)}
     numbers = np.array(rows, np.float64).reshape(len(points), len(names))
     for i, name in enumerate(names):
         columns[name] = numbers[:, i].astype(np.int64) if name == "n" else numbers[:, i]

@@ -260,12 +260,12 @@ class Store:
         except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, AttributeError) as error:
             raise StoreError(f"{self.path}: damaged: a row cannot be read ({error!s:.100})") from error
 
-    def changed(self, table: str, row: Sequence[Any]) -> StoreError:
+    def changed(self, table: str, row: Sequence[object]) -> StoreError:
         """The error for a row whose digest is not that of what it holds."""
         said = ", ".join(map(str, row[: 2 if table == "task" else 1]))
         return StoreError(f"{self.path}: damaged: row {said:.80} of {table} is not the one that was written")
 
-    def parts(self, table: str, where: str = "", values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+    def parts(self, table: str, where: str = "", values: Sequence[object] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """Rows of a table, 1,000 at a time, checked; numbers that it has no column for are None."""
         there = set(self.columns(table))
         if not there:
@@ -311,7 +311,7 @@ class Store:
 
     # -- writing
 
-    def add_sweep(self, row: Mapping[str, Any]) -> None:
+    def add_sweep(self, row: Mapping[str, object]) -> None:
         """Enter a sweep, unless it is already there."""
         self.enter("INSERT OR IGNORE", "sweep", [tuple(_text(row[name]) for name in TABLES["sweep"].columns)])
 
@@ -359,14 +359,14 @@ class Store:
         """All tasks of the definition with this content are entered."""
         self.enter("INSERT OR REPLACE", "whole", [(sweep, content)])
 
-    def enter(self, verb: str, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def enter(self, verb: str, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Add rows, in one transaction."""
         if rows:
             with self._explained(), self.transaction():
                 self._insert(verb, table, rows)
 
     def _insert(
-        self, verb: str, table: str, rows: Sequence[tuple[Any, ...]], numbers: tuple[str, ...] | None = None
+        self, verb: str, table: str, rows: Sequence[tuple[object, ...]], numbers: tuple[str, ...] | None = None
     ) -> None:
         """Insert rows, many per statement: for each statement, SQLite releases the lock that workers wait for."""
         if not rows:
@@ -409,7 +409,7 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    def write(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each of some rows, in one transaction."""
         if rows:
             with self._explained(), self.transaction():
@@ -447,7 +447,7 @@ class Store:
         """Number of rows of a table."""
         return int(next(iter(self.read(f"SELECT count(*) FROM {table}")))[0])
 
-    def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def read(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Rows of a query, one at a time."""
         with self._explained():
             # `yield from` would close a cursor that closing the store has closed.
@@ -505,7 +505,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _parts(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+def _parts(rows: Iterable[tuple[object, ...]]) -> Iterator[list[tuple[object, ...]]]:
     """A thousand at a time."""
     remaining = iter(rows)
     while part := list(islice(remaining, 1000)):
@@ -525,6 +525,6 @@ def _sweep(row: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> Any:
     """Text that UTF-8 can hold: a command may name files whose names are none."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value

@@ -11,14 +11,14 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import limits
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
-from faultsim.sweep.axes import axes_of
+from faultsim.sweep.axes import checked_axes
 from faultsim.sweep.grid import Grid, make_grid
-from faultsim.sweep.kinds import JOB_RUNS, Kind, given_names, kind_of
+from faultsim.sweep.kinds import JOB_RUNS, kind_of
 from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import by_content, canonical, is_told_by_content, name_of
@@ -37,10 +37,6 @@ class Filled(NamedTuple):
     made: int
     failed: int
     seconds: float
-
-
-#: Largest seed that the store keeps.
-MAX_SEED = 2**63 - 1
 
 
 class Sweep:
@@ -115,10 +111,10 @@ class Sweep:
         metrics: Sequence[str] | Mapping[str, Callable[[Any], float] | str] | None = None,
     ) -> None:
         cells = list(cells) if isinstance(cells, Iterable) else cells
-        axes = axes_of(given_names(base, grid, zipped, cells if isinstance(cells, list) else None))
+        axes = checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None)
         kind = kind_of(axes)
-        self.base: Mapping[str, Any] = _options(base, kind)
-        self.grid: Grid = make_grid(grid, zipped, cells, axes)
+        self.base: Mapping[str, object] = kind.base_options(base)
+        self.grid: Grid = make_grid(grid, zipped, cells)
         self.replicates: int = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)
         self.warmup: float = checks.number("warmup", warmup, low=0.0, high=1.0)
@@ -135,19 +131,7 @@ class Sweep:
                 raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
         wanted = Wanted((self.warmup, self.drain), own_metrics(metrics, self.grid.names, kind), kind)
         self._maker = Maker(self.base, self.grid, self.replicates, wanted)
-        self._check()
-
-    def _check(self) -> None:
-        """Check that the options of every cell are compatible; reject one that is not, by name."""
-        for cell in self.grid:
-            try:
-                check_seed({**self.base, **cell.values})
-                self._maker.check(cell)
-            except (OptionError, InputError) as error:
-                where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
-                if not where or str(error).startswith("axis "):
-                    raise
-                raise type(error)(f"cell {where}: {error}") from None
+        self._maker.check_all()
 
     def __len__(self) -> int:
         """Number of runs: cells times replicates."""
@@ -351,7 +335,7 @@ def sweep_row(
     replicates: int,
     tasks: int,
     command: str,
-    document: dict[str, Any],
+    document: dict[str, object],
     wanted: Wanted,
 ) -> dict[str, Any]:
     """A sweep as recorded in a store; `document` is what it consists of, without kind and metrics."""
@@ -384,23 +368,6 @@ def _described(value: object) -> object:
     if callable(value) and not isinstance(value, Policy):
         return f"{str(label(value)).strip('<>')}, drawn for each replicate"
     return label(value)
-
-
-def _options(base: object, kind: Kind) -> dict[str, Any]:
-    """The options of all runs."""
-    options = kind.options_of(base)
-    if options is not None:
-        return options
-    if not isinstance(base, Mapping):
-        raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {checks.shown(base)}")
-    for name in base:
-        kind.axes.check(name)
-    return dict(base)
-
-
-def check_seed(given: Mapping[str, Any]) -> None:
-    """Reject a seed that the store cannot keep."""
-    checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
 
 
 def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:

@@ -12,10 +12,11 @@ from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
 from faultsim.readers.input_lines import Lines
-from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of
+from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of, given_names
 from faultsim.sweep.input_sources import failures_source, log_source, resources_source, workflows_source
-from faultsim.sweep.kinds import given_names, kind_of
-from faultsim.sweep.sweep import Sweep, check_seed
+from faultsim.sweep.kinds import kind_of
+from faultsim.sweep.sweep import Sweep
+from faultsim.sweep.tasks import check_seed
 from faultsim.sweep.toml_lines import Path as Place
 from faultsim.sweep.toml_lines import lines
 from faultsim.sweep.wanted import own_metrics
@@ -131,12 +132,12 @@ class _Reader:
         self._where, self._document, self._lines = where, document, known_lines
         self._folder = Path(where).parent
         self._wrong: list[tuple[int, str]] = []
-        self._read: dict[str, Any] = {}
+        self._read: dict[str, object] = {}
         names = given_names(document.get("base"), document.get("grid"), document.get("zip"), self._listed("cells"))
         self._axes: Axes = JOBS if (found := self._attempt((), lambda: axes_of(names))) is _MISSING else found
         self._kind = kind_of(self._axes)
 
-    def _listed(self, key: str) -> list[Any]:
+    def _listed(self, key: str) -> list[object]:
         value = self._document.get(key)
         return value if isinstance(value, list) else []
 
@@ -188,7 +189,7 @@ class _Reader:
             (line, text + (f"{key}: " if key and not message.startswith(("axis ", "cells:")) else "") + message)
         )
 
-    def _attempt(self, place: Place, make: Callable[[], Any]) -> Any:
+    def _attempt(self, place: Place, make: Callable[[], object]) -> Any:
         """What `make` returns; a mistake is recorded, and the result is `_MISSING`."""
         try:
             return make()
@@ -228,7 +229,7 @@ class _Reader:
         self._say(place, f"must be a table, got {value!r:.60}")
         return {}
 
-    def _settings(self, place: Place, table: Mapping[str, Any]) -> dict[str, Any]:
+    def _settings(self, place: Place, table: Mapping[str, object]) -> dict[str, Any]:
         """Axes with one value each."""
         found = {}
         for name, given in _flat(table, self._axes).items():
@@ -239,8 +240,8 @@ class _Reader:
                     found[name] = value
         return found
 
-    def _grid(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _grid(self, table: Mapping[str, object]) -> dict[str, Any]:
+        found: dict[str, object] = {}
         for name, given in _flat(table, self._axes).items():
             at = ("grid", *name.split("."))
             tables = isinstance(given, dict) and given and all(isinstance(item, dict) for item in given.values())
@@ -268,7 +269,7 @@ class _Reader:
             found.append(one)
         return found
 
-    def _cells(self) -> list[dict[str, Any]] | None:
+    def _cells(self) -> list[dict[str, object]] | None:
         if "cells" not in self._document:
             return None
         given = self._document["cells"]
@@ -323,9 +324,9 @@ class _Reader:
         return source(given, self._folder)
 
 
-def _flat(table: Mapping[str, Any], axes: Axes) -> dict[str, Any]:
+def _flat(table: Mapping[str, object], axes: Axes) -> dict[str, Any]:
     """Dotted keys such as ``predictor.probability``, which TOML reads as nested tables."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, given in table.items():
         if name in axes.policies and isinstance(given, dict):
             found |= {f"{name}.{parameter}": value for parameter, value in given.items()}

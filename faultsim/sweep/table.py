@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
@@ -56,7 +57,7 @@ class SweepTable(Pickled, ColumnTable):
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any]],
+        columns: Mapping[str, Values],
         *,
         axes: Sequence[str],
         name: str = "",
@@ -79,7 +80,7 @@ class SweepTable(Pickled, ColumnTable):
         self.expected: int = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Columns that were pickled are read-only again."""
         super().__setstate__(state)
         for column in self._columns.values():
@@ -88,12 +89,12 @@ class SweepTable(Pickled, ColumnTable):
     # -- columns by name, rows by number
 
     @overload
-    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice | NDArray[Any] | Sequence[bool], /) -> "SweepTable": ...
-    def __getitem__(self, key: Any, /) -> Any:
+    def __getitem__(self, key: slice | Values | Sequence[bool], /) -> "SweepTable": ...
+    def __getitem__(self, key: Any, /) -> object:
         if isinstance(key, slice):
             rows = np.zeros(self.n_rows, np.bool_)
             rows[key] = True
@@ -102,7 +103,7 @@ class SweepTable(Pickled, ColumnTable):
             return self.where(key)
         return super().__getitem__(key)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Values:
         """The column of this name."""
         try:
             return self._columns[name]
@@ -262,7 +263,7 @@ class SweepTable(Pickled, ColumnTable):
         return f"<SweepTable{name}: {rows} rows{failed}; axes {', '.join(self._axes) or 'none'}>"
 
 
-def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
+def read_table(store: "Store", sweep: Mapping[str, object]) -> SweepTable:
     """The table of a sweep in a store, as far as it is done."""
     with store.believed():
         return _read(store, sweep)
@@ -284,7 +285,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     rows = store.read(f"SELECT {fixed}, {digests}, {quoted}{query} ORDER BY task.task", [sweep["id"]])
     replicate, seed = np.zeros(n, np.int64), np.zeros(n, np.int64)
     axes: list[str] = list(sweep["axes"])
-    labels: dict[str, list[Any]] = {name: [] for name in axes}
+    labels: dict[str, list[object]] = {name: [] for name in axes}
     run, status = np.empty(n, "U32"), np.empty(n, "U5")
     errors: dict[int, str] = {}
     for at, row in enumerate(rows):
@@ -308,7 +309,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         of_rows = of_text + number_digests(kept, np.column_stack([numbers[name] for name in kept]))
         if (wrong := np.flatnonzero(of_rows != of_runs.view(np.uint64))).size:
             raise store.changed("run", [run[wrong[0]]])
-    columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
+    columns: dict[str, Values] = {name: as_column(values) for name, values in labels.items()}
     columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
     own, documents = store.own(sweep["id"])

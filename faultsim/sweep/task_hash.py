@@ -196,7 +196,7 @@ def task_id(
     failures: str | None,
     cut: tuple[float, float],
     texts: Texts | None = None,
-    own: Mapping[str, Any] | None = None,
+    own: Mapping[str, object] | None = None,
 ) -> str:
     """The content hash of a run.
 
@@ -227,7 +227,7 @@ def task_id(
     return _hashed(f'{text}"rows":{ROWS},"run":{(texts or Texts()).of(run)}}}')
 
 
-def workflow_task_id(run: WorkflowRun, workflows: str, failures: str | None, own: Mapping[str, Any]) -> str:
+def workflow_task_id(run: WorkflowRun, workflows: str, failures: str | None, own: Mapping[str, object]) -> str:
     """The content hash of a run of workflows.
 
     Parameters

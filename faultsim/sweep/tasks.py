@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from faultsim import checks
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import parse_policy
@@ -16,6 +17,9 @@ from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
 from faultsim.sweep.task_hash import Texts
 from faultsim.sweep.wanted import Wanted
+
+#: Largest seed that the store keeps.
+MAX_SEED = 2**63 - 1
 
 #: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
@@ -48,16 +52,16 @@ class Task:
     run: Any
     log: str
     failures: str | None
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
     """An input and its digest; its source is kept alive, since it is looked up by identity."""
 
-    value: Any
+    value: object
     digest: str | None
-    source: Any
+    source: object
 
 
 class Inputs:
@@ -72,12 +76,12 @@ class Inputs:
 
     def __init__(self, limit: int = KEPT) -> None:
         self._limit, self._bytes = limit, 0
-        self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _Held] = OrderedDict()
 
     def get(
         self,
-        key: tuple[Any, ...],
-        make: Callable[[], Any],
+        key: tuple[object, ...],
+        make: Callable[[], object],
         source: object = None,
         digest: Callable[[Any], str] | None = None,
     ) -> _Held:
@@ -172,11 +176,22 @@ class Maker:
             {held.digest: held.value for held in (work, failures) if held.digest is not None},
         )
 
-    def check(self, cell: Cell) -> None:
-        """Reject a cell with incompatible options, before anything is drawn or run."""
-        given = {**self.base, **cell.values}
-        self.kind.check_given(given)
-        self.kind.check(given)
+    def check_all(self) -> None:
+        """Check that the options of every cell are compatible; reject one that is not, by name.
+
+        Nothing is drawn or run.
+        """
+        for cell in self.grid:
+            given = {**self.base, **cell.values}
+            try:
+                check_seed(given)
+                self.kind.check_given(given)
+                self.kind.check(given)
+            except (OptionError, InputError) as error:
+                where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
+                if not where or str(error).startswith("axis "):
+                    raise
+                raise type(error)(f"cell {where}: {error}") from None
 
     def travelling(self) -> dict[str, object]:
         """What other processes need of the caller's: its policies and its functions, by what messages call them."""
@@ -190,11 +205,11 @@ class Maker:
 
     # -- inputs
 
-    def _work(self, given: Mapping[str, Any], replicate: int, seed: int) -> _Held:
+    def _work(self, given: Mapping[str, object], replicate: int, seed: int) -> _Held:
         """What runs: a log, or workflows."""
         return self._input(self.kind.axes.work, given, {}, (), replicate, seed)
 
-    def _failures(self, given: Mapping[str, Any], work: _Held, replicate: int, seed: int) -> _Held:
+    def _failures(self, given: Mapping[str, object], work: _Held, replicate: int, seed: int) -> _Held:
         if given.get("failures") is None:
             return _Held(None, None, None)
         return self._input("failures", given, {self.kind.axes.work: work.value}, (work.digest,), replicate, seed)
@@ -202,15 +217,15 @@ class Maker:
     def _input(
         self,
         what: str,
-        given: Mapping[str, Any],
-        extra: Mapping[str, Any],
-        depends: tuple[Any, ...],
+        given: Mapping[str, object],
+        extra: Mapping[str, object],
+        depends: tuple[object, ...],
         replicate: int,
         seed: int,
     ) -> _Held:
         """An input as given, or drawn by a factory from the replicate's stream; then changed."""
         source, kind = given[what], self.kind
-        key: tuple[Any, ...] = (what, id(source))
+        key: tuple[object, ...] = (what, id(source))
         if callable(source):
             key += (replicate, seed, given[kind.axes.machine], *depends)
 
@@ -224,7 +239,7 @@ class Maker:
         return self._changed(what, held, key, given, replicate, seed)
 
     def _changed(
-        self, of: str, held: _Held, key: tuple[Any, ...], given: Mapping[str, Any], replicate: int, seed: int
+        self, of: str, held: _Held, key: tuple[object, ...], given: Mapping[str, object], replicate: int, seed: int
     ) -> _Held:
         nodes = self.kind.nodes(given)
         for name, change in self.kind.axes.changes.items():
@@ -244,3 +259,8 @@ class Maker:
             except (InputError, OptionError) as error:
                 raise type(error)(f"axis {name} = {value!r}: {error}") from None
         return held
+
+
+def check_seed(given: Mapping[str, object]) -> None:
+    """Reject a seed that the store cannot keep."""
+    checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)

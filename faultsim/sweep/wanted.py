@@ -59,11 +59,11 @@ class Wanted:
         result = run.result()
         return [*self.kind.row_beside(run, result, self.cut), *self.own_row(result)]
 
-    def own_row(self, result: Any) -> list[float]:
+    def own_row(self, result: object) -> list[float]:
         """Its own numbers."""
         return [self._own(name, metric, result) for name, metric in self.own.items()]
 
-    def _own(self, name: str, metric: "str | Callable[[Any], float]", result: Any) -> float:
+    def _own(self, name: str, metric: "str | Callable[[Any], float]", result: object) -> float:
         if isinstance(metric, str):
             return self.kind.metric(metric, result, self.cut)
         try:

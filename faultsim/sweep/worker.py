@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
 from faultsim.sweep.wanted import NoNumberError, Wanted
@@ -29,8 +29,8 @@ class Done:
         Position -> why that run failed.
     """
 
-    rows: NDArray[np.float64]
-    elapsed: NDArray[np.float64]
+    rows: Floats
+    elapsed: Floats
     errors: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ def do_packed(blob: bytes) -> Done:
     return do(runs, wanted)
 
 
-def _begun(run: Any, wanted: Wanted) -> Any:
+def _begun(run: object, wanted: Wanted) -> Any:
     """The run, ready to go, or why it cannot."""
     try:
         return wanted.kind.begin(run)

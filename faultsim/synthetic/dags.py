@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 
@@ -237,8 +237,8 @@ def _bounds(what: str, given: tuple[checks.Duration, checks.Duration]) -> tuple[
 
 
 def _pairs(
-    level: NDArray[np.int64], first: NDArray[np.int64], meshing: float, length: float, rng: np.random.Generator
-) -> NDArray[np.int64]:
+    level: LongIntegers, first: LongIntegers, meshing: float, length: float, rng: np.random.Generator
+) -> LongIntegers:
     """The edges, shape (m, 2): one into each job from the level before, the others of geometric length."""
     jobs, start = len(level), int(first[1])
     later = np.arange(start, jobs)
@@ -269,7 +269,7 @@ def _pairs(
     return np.column_stack(np.divmod(found, jobs))
 
 
-def _lengths(level: NDArray[np.int64], mean: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _lengths(level: LongIntegers, mean: float) -> tuple[LongIntegers, Floats]:
     """Lengths 1, 2, ... and how probable each is, so that the mean over the jobs that lie deep enough is `mean`.
 
     The weights are geometric: q**length times the number of those jobs, where bisection finds q.
@@ -277,7 +277,7 @@ def _lengths(level: NDArray[np.int64], mean: float) -> tuple[NDArray[np.int64], 
     steps = np.arange(1, int(level[-1]) + 1)
     deep = len(level) - np.searchsorted(level, steps)
 
-    def shares(log_q: float) -> NDArray[np.float64]:
+    def shares(log_q: float) -> Floats:
         raw = np.exp(log_q * (steps - (1 if log_q < 0 else steps[-1]))) * deep
         return np.asarray(raw / raw.sum())
 
@@ -289,18 +289,18 @@ def _lengths(level: NDArray[np.int64], mean: float) -> tuple[NDArray[np.int64], 
 
 
 def _before(
-    level: NDArray[np.int64],
-    first: NDArray[np.int64],
-    job: NDArray[np.int64],
-    step: int | NDArray[np.int64],
+    level: LongIntegers,
+    first: LongIntegers,
+    job: LongIntegers,
+    step: int | LongIntegers,
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> LongIntegers:
     """For each job any one of those that are `step` levels before it."""
     there = level[job] - step
     return np.asarray(rng.integers(first[there], first[there + 1]))
 
 
-def _uneven(base: NDArray[np.float64], nodes: int, spread: float, rng: np.random.Generator) -> NDArray[np.float64]:
+def _uneven(base: Floats, nodes: int, spread: float, rng: np.random.Generator) -> Floats:
     width = checks.whole("nodes", nodes, low=1)
     by = checks.number("spread", spread, low=0.0)
     if by >= 1.0:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, rates
+from faultsim.arrays import Floats
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.numbering import numbering
@@ -115,7 +115,7 @@ def domain_failures(
     return FailureTrace([], [], span=end).merge(*parts, name="domains")._numbered(numbering(domains))
 
 
-def _check_rates(kind: str, per_day: float, down: Any, time: float, any_rate: bool) -> float:
+def _check_rates(kind: str, per_day: float, down: object, time: float, any_rate: bool) -> float:
     """Refuse the rate or the down times of a kind that are taken for a mistake; the failures to expect in that time."""
     what, name, up = "domain_failures", f"per_day of {kind!r}", _DAY / per_day
     if not any_rate and per_day > rates.MOST_PER_DAY_WITH_UNIT:
@@ -129,7 +129,7 @@ def _check_rates(kind: str, per_day: float, down: Any, time: float, any_rate: bo
     return time / (up + (lasts or 0.0))
 
 
-def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -> dict[str, Any]:
+def _by_kind(what: str, given: object, domains: Domains, *, partly: bool = False) -> dict[str, object]:
     if not isinstance(given, Mapping):
         return dict.fromkeys(domains.kinds, given)
     for kind in given:
@@ -141,7 +141,7 @@ def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -
     return dict(given)
 
 
-def _down_time(kind: str, own: NDArray[np.float64], lasting: Mapping[str, Any], by_kind: bool) -> tuple[Any, bool]:
+def _down_time(kind: str, own: Floats, lasting: Mapping[str, object], by_kind: bool) -> tuple[Any, bool]:
     """What draws the down times of a kind, and whether they are constant: those of the domains, else those given."""
     of_domains = own[~np.isnan(own)]
     if not len(of_domains):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks, renames
+from faultsim.arrays import LongIntegers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
@@ -65,7 +66,7 @@ def exponential(
     return Workload(submit=np.cumsum(gaps), runtime=runtime, size=size, name="exponential")
 
 
-def _chosen(n: int, rng: np.random.Generator, sizes: NDArray[np.int64], weights: ArrayLike | None) -> NDArray[np.int64]:
+def _chosen(n: int, rng: np.random.Generator, sizes: LongIntegers, weights: ArrayLike | None) -> LongIntegers:
     if sizes.ndim != 1 or not len(sizes):
         raise OptionError("sizes: expected at least one size")
     share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
@@ -74,7 +75,7 @@ def _chosen(n: int, rng: np.random.Generator, sizes: NDArray[np.int64], weights:
     return rng.choice(sizes, size=n, p=share / share.sum())
 
 
-def _rounded_exponential(n: int, rng: np.random.Generator, mean: float, largest: int | None) -> NDArray[np.int64]:
+def _rounded_exponential(n: int, rng: np.random.Generator, mean: float, largest: int | None) -> LongIntegers:
     if not (np.isfinite(mean) and mean > 0):
         raise OptionError(f"mean_size: expected a positive number of nodes, got {mean!r}")
     if largest is not None and largest < 1:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, rates, renames
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
@@ -118,7 +117,7 @@ def _drawn(
     nodes: int,
     span: checks.Duration,
     shape: float,
-    scale: tuple[str, Any, int],
+    scale: tuple[str, object, int],
     *,
     window: int = 2,
     zipf: float = 0.0,
@@ -232,7 +231,7 @@ def exponential_failures(
     return trace.renamed("exponential")
 
 
-def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+def reorder_gaps(gaps: Floats, window: int) -> Floats:
     """The same gaps in runs of `window`: first half descending, second half ascending ([zhang2004] section 3).
 
     An incomplete last run is halved likewise (an odd element ascends).
@@ -255,7 +254,7 @@ def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     return ordered
 
 
-def zipf_shares(nodes: int, alpha: float) -> NDArray[np.float64]:
+def zipf_shares(nodes: int, alpha: float) -> Floats:
     """The share of the failures of each rank, ``rank ** -alpha`` over their sum.
 
     Examples
@@ -264,11 +263,11 @@ def zipf_shares(nodes: int, alpha: float) -> NDArray[np.float64]:
     0.153
     """
     weight = np.arange(1, nodes + 1, dtype=np.float64) ** -alpha
-    shares: NDArray[np.float64] = weight / weight.sum()
+    shares: Floats = weight / weight.sum()
     return shares
 
 
-def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> Floats:
     """The instants of a renewal process up to `end`; the gaps that fit are reordered."""
     parts, reached = [], 0.0
     while reached <= end:
@@ -279,18 +278,18 @@ def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator)
     return np.minimum(np.cumsum(reorder_gaps(gaps, window)), end)  # another order, another rounding
 
 
-def _exactly(n: int, gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _exactly(n: int, gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> Floats:
     """`n` instants whose gaps, with the one after the last, fill `end`."""
     instants = np.cumsum(reorder_gaps(gap.sample(n + 1, rng), window))
-    scaled: NDArray[np.float64] = instants[:-1] / instants[-1] * end
+    scaled: Floats = instants[:-1] / instants[-1] * end
     return scaled
 
 
-def _burst_sizes(n: int, mean: float, nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _burst_sizes(n: int, mean: float, nodes: int, rng: np.random.Generator) -> LongIntegers:
     return np.minimum(rng.geometric(1.0 / mean, n), nodes)
 
 
-def _bursts_of(count: int, mean: float, nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _bursts_of(count: int, mean: float, nodes: int, rng: np.random.Generator) -> LongIntegers:
     """Sizes of bursts that make `count` failures; the last one is cut to fit."""
     size = _burst_sizes(count, mean, nodes, rng)  # each has at least one
     ends = np.cumsum(size)
@@ -300,16 +299,14 @@ def _bursts_of(count: int, mean: float, nodes: int, rng: np.random.Generator) ->
     return size
 
 
-def _places(size: NDArray[np.int64], share: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _places(size: LongIntegers, share: Floats, rng: np.random.Generator) -> LongIntegers:
     """Ranks (from 0) that fail in each burst, distinct and ascending in it."""
     if not len(size) or size.max() == 1:
         return np.minimum(np.searchsorted(np.cumsum(share), rng.random(len(size)), side="right"), len(share) - 1)
     return np.concatenate(list(_distinct(size, share, rng)))
 
 
-def _distinct(
-    size: NDArray[np.int64], share: NDArray[np.float64], rng: np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
+def _distinct(size: LongIntegers, share: Floats, rng: np.random.Generator) -> Iterator[LongIntegers]:
     """Draws without replacement, one after the other, are the first arrivals of clocks with these rates."""
     step = max(1, _KEYS_AT_ONCE // len(share))
     for begin in range(0, len(size), step):

@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 
@@ -54,7 +54,7 @@ class HyperErlang:
         one, two, three = (r * (p * a ** (k + 1) + (1 - p) * b ** (k + 1)) for k, r in enumerate(rising))
         return one, two, three
 
-    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         rng = checks.generator(rng)
         scale = np.where(rng.random(n) < self.p1, 1 / self.rate1, 1 / self.rate2)
@@ -192,7 +192,7 @@ class HyperErlangModel:
         return cls(tuple(classes))
 
 
-def _fit_sample(values: NDArray[np.float64]) -> HyperErlang:
+def _fit_sample(values: Floats) -> HyperErlang:
     moments = [float(np.mean(values**k)) for k in (1, 2, 3)]
     try:
         return hyper_erlang_fit(*moments)
@@ -234,7 +234,7 @@ def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Wor
         raise InputError(f"model must be a HyperErlangModel or a Workload, got {given}")
     rates = np.array([1 / c.gaps.moments()[0] for c in model.classes])
     horizon = 1.05 * n / rates.sum()
-    parts: list[NDArray[np.float64]] = [np.zeros(0) for _ in model.classes]
+    parts: list[Floats] = [np.zeros(0) for _ in model.classes]
     while True:
         for index, group in enumerate(model.classes):
             while not len(parts[index]) or parts[index][-1] < horizon:

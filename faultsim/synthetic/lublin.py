@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
@@ -110,7 +110,7 @@ def lublin(jobs: int, *, rng: checks.Random, nodes: int = 128, types: bool = Tru
     )
 
 
-def _sizes(kind: _Type, n: int, nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _sizes(kind: _Type, n: int, nodes: int, rng: np.random.Generator) -> LongIntegers:
     shift = math.log2(nodes) - 7.0
     high = min(kind.high, 7.0 + shift) if kind is _INTERACTIVE else kind.high + shift
     medium = max(kind.medium + (high - kind.high), kind.low)
@@ -124,18 +124,18 @@ def _sizes(kind: _Type, n: int, nodes: int, rng: np.random.Generator) -> NDArray
     return np.where(which <= kind.serial, 1, size)
 
 
-def _runtimes(kind: _Type, size: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _runtimes(kind: _Type, size: LongIntegers, rng: np.random.Generator) -> Floats:
     share = np.clip(kind.short_slope * size + kind.short_base, 0, 1)
     log_runtime = np.full(len(size), np.inf)
     while (again := np.flatnonzero(log_runtime > _MAX_LOG_RUNTIME)).size:
         short = rng.random(again.size) <= share[again]
         shape = np.where(short, kind.runtime1[0], kind.runtime2[0])
         log_runtime[again] = rng.gamma(shape, np.where(short, kind.runtime1[1], kind.runtime2[1]))
-    runtime: NDArray[np.float64] = np.exp(log_runtime)
+    runtime: Floats = np.exp(log_runtime)
     return runtime
 
 
-def _arrivals(kind: _Type, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _arrivals(kind: _Type, n: int, rng: np.random.Generator) -> Floats:
     """Arrival times in seconds from midnight: gaps are paid in points, a half hour is worth its share of the day."""
     from scipy.special import gammainc
 
@@ -149,5 +149,5 @@ def _arrivals(kind: _Type, n: int, rng: np.random.Generator) -> NDArray[np.float
     worth = np.roll(shares / shares.mean(), _DAY_START - 1)
     paid = np.concatenate([[0.0], np.cumsum(worth)])
     days, rest = np.divmod(points, paid[-1])
-    submit: NDArray[np.float64] = (days * _BUCKETS + np.interp(rest, paid, np.arange(_BUCKETS + 1))) * _BUCKET
+    submit: Floats = (days * _BUCKETS + np.interp(rest, paid, np.arange(_BUCKETS + 1))) * _BUCKET
     return submit

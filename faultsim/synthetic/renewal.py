@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, rates, renames
+from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
 from faultsim.synthetic.times import Times, sample_times
@@ -18,22 +18,21 @@ from faultsim.synthetic.times import Times, sample_times
 BATHTUB_SHAPES = (0.5, 1.0, 1.5)
 _GAMMA = np.array([math.gamma(1.0 + 1.0 / shape) for shape in BATHTUB_SHAPES])
 
-Floats = NDArray[np.float64]
 #: Up times of these nodes, of this mean, one each.
-_Draw = Callable[[NDArray[np.int64], float, np.random.Generator], Floats]
+_Draw = Callable[[LongIntegers, float, np.random.Generator], Floats]
 
 
-def _exponential(nodes: NDArray[np.int64], mean: float, rng: np.random.Generator) -> Floats:
+def _exponential(nodes: LongIntegers, mean: float, rng: np.random.Generator) -> Floats:
     return rng.exponential(mean, len(nodes))
 
 
-def _bathtub_per_gap(nodes: NDArray[np.int64], mean: float, rng: np.random.Generator) -> Floats:
+def _bathtub_per_gap(nodes: LongIntegers, mean: float, rng: np.random.Generator) -> Floats:
     which = rng.integers(len(BATHTUB_SHAPES), size=len(nodes))
     times: Floats = mean / _GAMMA.mean() * rng.weibull(np.array(BATHTUB_SHAPES)[which])
     return times
 
 
-def _bathtub_per_node(nodes: NDArray[np.int64], mean: float, rng: np.random.Generator) -> Floats:
+def _bathtub_per_node(nodes: LongIntegers, mean: float, rng: np.random.Generator) -> Floats:
     which = nodes % len(BATHTUB_SHAPES)
     times: Floats = mean / _GAMMA[which] * rng.weibull(np.array(BATHTUB_SHAPES)[which])
     return times
@@ -131,7 +130,7 @@ def renewal_failures(
     ups, downs, coins = checks.generator(rng).spawn(3)
     clock = np.zeros(n)
     alive = np.arange(n)
-    parts: list[tuple[Floats, NDArray[np.int64], Floats]] = []
+    parts: list[tuple[Floats, LongIntegers, Floats]] = []
     while len(alive):
         clock += draw(alive, up, ups)
         inside = clock <= end

@@ -10,20 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks, renames
+from faultsim.arrays import Floats, Indices
 from faultsim.data.workload import Workload
-from faultsim.synthetic.stand_in import (
-    Floats,
-    Mix,
-    Whole,
-    counts,
-    daily_arrivals,
-    draw_mix,
-    in_series,
-    site_schedule,
-)
+from faultsim.synthetic.stand_in import Mix, Whole, counts, daily_arrivals, draw_mix, in_series, site_schedule
 
 _DAY = 86_400.0
 _JOBS = 10_000  # the tables describe spans of this many jobs ([krevat2002] Table 1)
@@ -317,9 +308,7 @@ def _ordered(site: _Site, n: int, span: float, rng: np.random.Generator) -> tupl
     return size, runtime, user, submit
 
 
-def _as_logged(
-    site: _Site, submit: Floats, runtime: Floats, size: Whole, span: float
-) -> tuple[Floats, NDArray[np.intp]]:
+def _as_logged(site: _Site, submit: Floats, runtime: Floats, size: Whole, span: float) -> tuple[Floats, Indices]:
     """Times from 0 to `span` at which the jobs get into the log, ascending, and the rows in that order."""
     entered = site_schedule(submit, runtime, size, nodes=site.nodes, patience=site.patience)
     rows = np.argsort(entered, kind="stable")

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Floats, LongIntegers
 
 _DAY = 86_400.0
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+Whole = LongIntegers
 
 
 @dataclass(frozen=True)

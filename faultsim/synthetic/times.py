@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.data.columns import in_seconds
 from faultsim.errors import OptionError
 
@@ -47,7 +48,7 @@ class ExponentialTimes:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", checks.number("mean of ExponentialTimes", self.mean, above=0.0, unit="s"))
 
-    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         return checks.generator(rng).exponential(self.mean, n)
 
@@ -81,7 +82,7 @@ class LognormalTimes:
         """The median in seconds."""
         return self.mean / math.sqrt(1.0 + (self.sd / self.mean) ** 2)
 
-    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         spread = math.sqrt(math.log1p((self.sd / self.mean) ** 2))
         return checks.generator(rng).lognormal(math.log(self.median), spread, n)
@@ -114,16 +115,16 @@ class WeibullTimes:
         """The mean in seconds, scale * Gamma(1 + 1/shape)."""
         return self.scale * math.gamma(1.0 + 1.0 / self.shape)
 
-    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         return self.scale * checks.generator(rng).weibull(self.shape, n)
 
 
-def _in_seconds(drawn: ArrayLike) -> NDArray[np.float64]:
+def _in_seconds(drawn: ArrayLike) -> Floats:
     return np.asarray(in_seconds(drawn, np.asarray(drawn)), dtype=np.float64)
 
 
-def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> Floats:
     """`n` values of `times` (see `Times`), all finite and not negative.
 
     Examples

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from faultsim.reference.engine import simulate as plainly
-from faultsim.simulation.core_engine import core_engine
+from helpers.engine_inputs import core_engine
+from helpers.engine_inputs import simulate as plainly
 from helpers.engines import LOGS, assert_same, both_agree, compiled, head_of, listed
 from helpers.failure_strategies import MACHINES, failure_cases
 from helpers.rescheduling_strategies import fars_cases

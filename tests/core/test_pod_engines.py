@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from faultsim import Pod
-from faultsim.reference.engine import simulate
 from helpers.by_hand import CONSERVATIVE, EASY, FCFS, HOLD, REQUEUE, TAIL, config, table
+from helpers.engine_inputs import simulate
 from helpers.engines import assert_same, compiled, runs_agree
 from helpers.runs import pods, runs
 

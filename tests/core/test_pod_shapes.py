@@ -10,10 +10,10 @@ from hypothesis import given, settings
 
 import faultsim as fs
 from faultsim._core.pod.machine_face import PodMachine
-from faultsim.machines.pod_jobs import shape_ranks
-from faultsim.reference.engine import simulate
+from faultsim.machines.pod import shape_ranks
 from faultsim.reference.pod.slices import Shaped, Slices
 from helpers.by_hand import CONSERVATIVE, EASY, FCFS, HOLD, REQUEUE, TAIL, config, table
+from helpers.engine_inputs import simulate
 from helpers.engines import assert_same, compiled, runs_agree
 from helpers.runs import runs, shaped_pods
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from faultsim.errors import OptionError
-from faultsim.reference.engine import simulate
 from helpers.by_hand import (
     CONSERVATIVE,
     DEFRAGMENT,
@@ -20,6 +19,7 @@ from helpers.by_hand import (
     rows,
     torus,
 )
+from helpers.engine_inputs import simulate
 from helpers.moving import FARS, LIVE, ledger, moves, moving, stays
 
 LINE = torus(1, 1, 8, wrap=False)

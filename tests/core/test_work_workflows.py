@@ -6,10 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.reference.workflow.engine import WorkflowEngine as Plain
-from faultsim.simulation.core_engine import core_workflow_engine as Compiled
 from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.simulation.workflows import WorkflowExecution
+from helpers.engine_inputs import compiled_workflows as Compiled
+from helpers.engine_inputs import plain_workflows as Plain
 from helpers.workflow_cases import SCHEDULERS, assert_same, settings_of, tables_of, workflow_cases
 
 

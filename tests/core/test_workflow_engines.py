@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.reference.workflow.engine import WorkflowEngine as Plain
-from faultsim.simulation.core_engine import core_workflow_engine as Compiled
+from helpers.engine_inputs import compiled_workflows as Compiled
+from helpers.engine_inputs import plain_workflows as Plain
 from helpers.workflow_cases import SCHEDULERS, assert_same, check_output, heft_cases, workflow_cases
 from helpers.workflow_draws import drawn_case, drawn_plan
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from faultsim.data.event_kinds import EVENT_KINDS
-from faultsim.reference.engine import simulate
-from faultsim.simulation.engine_inputs import ticks
+from faultsim.data.world import PredictionRows
+from faultsim.policies.interval_reports import ticks
+from helpers.engine_inputs import simulate
 from helpers.engines import assert_same, compiled
 
 ARRIVAL = {"name": "arrival"}
@@ -69,7 +70,7 @@ def failing(jobs, failures, machine, scheduler=FCFS, *, predictions=(), p=1.0, a
         spans = [row if len(row) == 3 else (row[0], *row) for row in predictions]
         world["predictions"] = table(spans, "begin", "end", "node") | {"p": p}
     if predictions and interval:
-        world["ticks"] = ticks(world["predictions"], interval)
+        world["ticks"] = ticks(PredictionRows(**world["predictions"]), interval)
     if alarms:
         world["alarms"] = table(alarms, "time", "node")
     return run(machine, scheduler, jobs, world, **{"recovery": REQUEUE, **options})

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.reference.engine import simulate as plainly
 from faultsim.results.held import Held
-from faultsim.simulation.core_engine import core_engine
 from faultsim.simulation.execution import Execution
+from helpers.engine_inputs import core_engine
+from helpers.engine_inputs import simulate as plainly
 from helpers.results import assert_equal
 
 LOGS = {

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.simulation.engine_inputs import ticks
+from faultsim.data.world import PredictionRows
+from faultsim.policies.interval_reports import ticks
 from helpers.drawn_policies import policies
 from helpers.failure_strategies import by_time, failure_cases
 
@@ -41,5 +42,5 @@ def fars_cases(draw: st.DrawFn, machines: tuple[str, ...], schedulers: tuple[str
     if draw(st.integers(0, 3)):
         seen = draw(suspicions(nodes, world["failures"], unit))
         world["predictions"] = by_time(seen, begin=float, end=float, node=np.int32) | {"p": world["predictions"]["p"]}
-    world["ticks"] = ticks(world["predictions"], rule["interval"])
+    world["ticks"] = ticks(PredictionRows(**world["predictions"]), rule["interval"])
     return settings, columns, world

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.policies.registry import row_of
-from faultsim.simulation.compatibility import nodes_needed
+from faultsim.simulation.options import RunOptions
 from helpers.drawn_policies import policies
 
 SHORT = st.sampled_from([0, 1, 2.5, 4])
@@ -184,7 +184,7 @@ def runs(
     if hot:
         more["recovery"] = draw(policies("recovery", machine.name, names=["hot_spares"]))
         more.pop("rescheduling", None)
-        held = nodes_needed(SimpleNamespace(**more, machine=machine), np.arange(nodes + 1))
+        held = RunOptions.nodes_needed(SimpleNamespace(**more, machine=machine), np.arange(nodes + 1))
         fitting = np.flatnonzero(held <= nodes)
         if fitting[-1] > 0:
             nodes = int(fitting[-1])

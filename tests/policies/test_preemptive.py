@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 import faultsim as fs
 from faultsim.errors import OptionError
-from faultsim.reference.engine import simulate as plainly
 from helpers.drawn_policies import policies
+from helpers.engine_inputs import simulate as plainly
 from helpers.engines import both_agree, runs_agree
 from helpers.failure_strategies import failure_cases
 from helpers.refusals import refused

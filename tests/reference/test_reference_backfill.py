@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import faultsim.reference.engine as engine
+import helpers.engine_inputs as engine
 from faultsim.reference.scheduling import depth, schedulers
 from faultsim.reference.torus.boxes import BoxTable
 from helpers.by_hand import CONSERVATIVE, EASY, FIRST_FIT, REQUEUE, cluster, run, starts, torus

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from faultsim.data.event_kinds import EventKind
 from faultsim.errors import EngineError, NotAvailableError, OptionError
-from faultsim.reference.engine import make_jobs, simulate
+from faultsim.policies.settings import Settings
+from faultsim.reference.engine import make_jobs
 from faultsim.reference.rules import rules_of
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import BoxTable
@@ -31,6 +32,7 @@ from helpers.by_hand import (
     torus,
     wanted,
 )
+from helpers.engine_inputs import simulate
 from helpers.refusals import refusals, refused
 from helpers.strategies import engine_cases, job_columns
 
@@ -347,7 +349,6 @@ test_unknown_names = refusals(
     ({"recovery": {"name": "give_up"}}, "give_up"),
     ({"checkpointing": {"name": "adaptive", "cost": 1.0}}, "adaptive"),
     ({"overrun": "suspend"}, "suspend"),
-    ({"failures": "a trace"}, "failures"),
 )
 
 
@@ -386,7 +387,7 @@ def test_invariants_hold(case):
 
 def test_verify_sees_a_broken_state():
     """The checks can fail: two jobs on one node, and a lost one."""
-    settings = config(torus(1, 1, 4))
+    settings = Settings(**config(torus(1, 1, 4)))
     table, rules = BoxTable((1, 1, 4), True, "extents-descending"), rules_of(settings)
     state = State(settings, rules, make_jobs(settings, rules, table, [0, 0], [5, 5], [5, 5], [2, 2]), table, 4)
     for job in state.jobs:

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from faultsim.data.event_kinds import EventKind
 from faultsim.errors import EngineError
-from faultsim.reference.engine import simulate
 from helpers.by_hand import CONSERVATIVE, EASY, HOLD, REQUEUE, TAIL, cluster, failing, ledger, places, rows, torus
+from helpers.engine_inputs import simulate
 from helpers.failure_strategies import failure_cases
 
 LINE = torus(1, 1, 4, wrap=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from faultsim.reference.workflow.engine import WorkflowEngine
+from helpers.engine_inputs import plain_workflows as WorkflowEngine
 from helpers.workflow_cases import (
     ARRIVAL,
     EXAMPLE_COST,

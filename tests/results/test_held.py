@@ -1,5 +1,6 @@
 """Nodes that jobs held, kept as ranges: the same as lists, and no more of them on a larger machine."""
 
+from dataclasses import asdict
 from unittest.mock import patch
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim.results import held as module
 from faultsim.results.held import Held, nodes_of
+from faultsim.simulation.lowering import lower
 from helpers.engines import compiled
 
 NODES = st.lists(st.sets(st.integers(0, 40), min_size=1).map(sorted), max_size=8)
@@ -93,7 +95,8 @@ def recorded_ranges(nodes):
     size = (rng.integers(16, 33, 200) * (nodes // 64)).astype(np.int32)
     runtime = rng.integers(1, 60, 200).astype(float)
     columns = {"submit": np.arange(200.0) * 10.0, "runtime": runtime, "estimate": runtime, "size": size}
-    held = compiled(fs.Run(fs.Workload(**columns), fs.Cluster(nodes), record=True).lower(), columns)["allocations"]
+    given = lower(fs.Run(fs.Workload(**columns), fs.Cluster(nodes), record=True))
+    held = compiled(asdict(given.settings), columns)["allocations"]
     assert held["node_offsets"][-1] == size.sum()
     return len(held.ranges)
 

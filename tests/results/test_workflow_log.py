@@ -7,7 +7,7 @@ from hypothesis import given
 
 import faultsim as fs
 from faultsim.results.workflow_log import log_rows
-from faultsim.simulation.core_engine import core_workflow_engine as WorkflowEngine
+from helpers.engine_inputs import compiled_workflows as WorkflowEngine
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, workflow_cases
 
 

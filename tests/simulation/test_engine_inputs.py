@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim.data.world import RequestRows
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.interval_reports import bucket_numbers, stream
 from faultsim.simulation.engine_inputs import make_world, predictions
@@ -31,13 +32,17 @@ def traces(draw: st.DrawFn, least: int = 0) -> fs.FailureTrace:
 
 
 def rows(table) -> list[tuple[float, float, int]]:
-    return list(zip(table["begin"].tolist(), table["end"].tolist(), table["node"].tolist(), strict=True))
+    return list(zip(table.begin.tolist(), table.end.tolist(), table.node.tolist(), strict=True))
+
+
+def world_of(run):
+    return make_world(run, run.log, run.expected_runtimes(run.log))
 
 
 def predicted(predictor, trace, seed=0):
     table = predictions(predictor, trace, nodes=NODES, seed=seed)
-    begin, end = table["begin"], table["end"]
-    assert (begin.dtype, end.dtype, table["node"].dtype) == (np.float64, np.float64, np.int32)
+    begin, end = table.begin, table.end
+    assert (begin.dtype, end.dtype, table.node.dtype) == (np.float64, np.float64, np.int32)
     assert (np.diff(begin) >= 0).all()
     assert (np.diff(end) >= 0).all()
     return table
@@ -45,10 +50,9 @@ def predicted(predictor, trace, seed=0):
 
 def asked(checkpointing, trace, predictor=None, log=LOG):
     run = fs.Run(log, fs.Cluster(NODES), failures=trace, checkpointing=checkpointing, predictor=predictor)
-    world = make_world(run, float(log.submit[0])) or {}
-    table = world.get("alarms", {"time": np.empty(0), "node": np.empty(0, np.int32)})
-    assert (table["time"].dtype, table["node"].dtype) == (np.float64, np.int32)
-    return list(zip(table["time"].tolist(), table["node"].tolist(), strict=True))
+    table = world_of(run).alarms or RequestRows(np.empty(0), np.empty(0, np.int32))
+    assert (table.time.dtype, table.node.dtype) == (np.float64, np.int32)
+    return list(zip(table.time.tolist(), table.node.tolist(), strict=True))
 
 
 # -- dated predictions
@@ -60,10 +64,10 @@ def test_dated_predictors(trace, a):
     assert rows(predicted(fs.Perfect(), trace)) == all_rows
     confident = predicted(fs.Confidence(a), trace)
     assert rows(confident) == (all_rows if a > 0 else [])
-    assert confident["p"] == a
+    assert confident.p == a
     seen = predicted(fs.Accuracy(a), trace)
     assert rows(seen) == [row for row, coin in zip(all_rows, trace.coin.tolist(), strict=True) if coin < a]
-    assert seen["p"] == predicted(fs.Perfect(), trace)["p"] == 1.0
+    assert seen.p == predicted(fs.Perfect(), trace).p == 1.0
     for predictor in (None, fs.Blind(), fs.Buckets("4h")):
         assert rows(predicted(predictor, trace)) == []
 
@@ -71,7 +75,7 @@ def test_dated_predictors(trace, a):
 def test_a_trace_of_predictions_is_taken_as_it_is():
     table = predicted(fs.PredictionTrace([90, 18, 8], [2, 0, 2]), None)
     assert rows(table) == [(8, 8, 2), (18, 18, 0), (90, 90, 2)]
-    assert table["p"] == 1.0
+    assert table.p == 1.0
 
 
 # -- intervals
@@ -111,9 +115,9 @@ def test_intervals_have_the_precision_and_recall_asked_for(trace, precision, rec
     assert len(set(reported)) == len(reported) == hits + false
     assert len(set(reported) & failing) == hits
     assert all(-1 <= k <= trace.span / length and 0 <= node < NODES for k, node in reported)
-    assert table["p"] == precision
-    assert (table["begin"] == [k * length for k, _ in reported]).all()
-    assert (table["end"] == [(k + 1) * length for k, _ in reported]).all()
+    assert table.p == precision
+    assert (table.begin == [k * length for k, _ in reported]).all()
+    assert (table.end == [(k + 1) * length for k, _ in reported]).all()
 
 
 @given(traces(least=1), st.integers(0, 3))
@@ -140,7 +144,7 @@ def test_draws_hang_on_the_seed_alone():
         for scheduler in (fs.Fcfs(), fs.EasyBackfill())
         for recovery in (fs.Requeue(), fs.Hold())
     ]
-    assert all(rows(make_world(run, 10.0)["predictions"]) == first for run in runs)
+    assert all(rows(world_of(run).predictions) == first for run in runs)
     assert stream(0, "a").random() != stream(1, "a").random()
 
 
@@ -173,7 +177,7 @@ def test_nearly_every_pair_a_false_alarm():
 def test_pairs_of_your_own():
     table = predicted(fs.IntervalPredictor.from_pairs([5, 0], [3, 1], interval=300, precision=0.7), None)
     assert rows(table) == [(0, 300, 1), (1500, 1800, 3)]
-    assert table["p"] == 0.7
+    assert table.p == 0.7
     with pytest.raises(InputError, match="interval 5 of 1e\\+308 s is beyond what a float64 holds"):
         predicted(fs.IntervalPredictor.from_pairs([5], [3], interval=1e308, precision=0.7), None)
 
@@ -228,20 +232,21 @@ def test_other_policies_ask_for_nothing():
 
 
 def test_what_is_empty_is_left_out():
-    def world(**options):
-        return make_world(fs.Run(LOG, fs.Cluster(NODES), **options), 10.0)
+    def tables(**options):
+        world = world_of(fs.Run(LOG, fs.Cluster(NODES), **options))
+        names = ("failures", "predictions", "alarms", "ticks")
+        return {name: getattr(world, name) for name in names if getattr(world, name) is not None}
 
-    assert world() is None
-    assert world(failures=fs.FailureTrace([], []), predictor=fs.Perfect(), checkpointing=fs.BeforeFailure(1)) is None
-    assert world(recovery=fs.Hold(), checkpointing=fs.BeforeFailure(1), predictor=fs.Blind()) is None
+    assert tables() == {}
+    assert tables(failures=fs.FailureTrace([], []), predictor=fs.Perfect(), checkpointing=fs.BeforeFailure(1)) == {}
+    assert tables(recovery=fs.Hold(), checkpointing=fs.BeforeFailure(1), predictor=fs.Blind()) == {}
     trace = fs.FailureTrace([30], [2], 5)
-    assert set(world(failures=trace)) == {"failures"}
-    assert set(world(failures=trace, predictor=fs.Confidence(0))) == {"failures"}
-    full = world(failures=trace, predictor=fs.Perfect(), checkpointing=fs.BeforeFailure(1))
+    assert set(tables(failures=trace)) == {"failures"}
+    assert set(tables(failures=trace, predictor=fs.Confidence(0))) == {"failures"}
+    full = tables(failures=trace, predictor=fs.Perfect(), checkpointing=fs.BeforeFailure(1))
     assert set(full) == {"failures", "predictions", "alarms"}
-    assert {name: full["failures"][name].tolist() for name in full["failures"]} == {
-        "time": [30], "node": [2], "downtime": [5]
-    }  # fmt: skip
+    failing = full["failures"]
+    assert (failing.time.tolist(), failing.node.tolist(), failing.downtime.tolist()) == ([30], [2], [5])
 
 
 def test_a_kind_of_a_built_in_predictor_must_say_what_it_predicts():
@@ -315,6 +320,6 @@ def test_a_checkpoint_before_a_failure_ends_in_time_whatever_doubles_do():
         failures=trace,
         checkpointing=fs.BeforeFailure(299.9),
     )
-    begin = make_world(run, 0.0)["alarms"]["time"]
+    begin = world_of(run).alarms.time
     assert (begin + 299.9 <= time).all()
     assert (np.nextafter(begin, np.inf) + 299.9 >= time).all()

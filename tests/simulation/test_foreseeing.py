@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.errors import OptionError
+from faultsim.policies.interval_reports import ticks
 from faultsim.reference.faults import foreseeing as plain
-from faultsim.simulation.engine_inputs import alarms, predictions, ticks
+from faultsim.simulation.engine_inputs import alarms, predictions
 
 MANY = settings(max_examples=3 * settings.default.max_examples)
 NODES = 5
@@ -30,7 +31,7 @@ def traces(draw, unit):
 
 
 def rows(foreseen):
-    return list(zip(*(foreseen[name].tolist() for name in ("begin", "end", "node")), strict=True))
+    return list(zip(*(getattr(foreseen, name).tolist() for name in ("begin", "end", "node")), strict=True))
 
 
 @given(st.data())
@@ -49,7 +50,7 @@ def test_reports_of_intervals(data):
         return
     foreseen = predictions(predictor, trace, nodes=NODES, seed=seed)
     assert rows(foreseen) == [(k * length, (k + 1) * length, node) for k, node in pairs]
-    assert foreseen["p"] == precision
+    assert foreseen.p == precision
 
 
 @given(st.data())
@@ -60,7 +61,7 @@ def test_dated_predictions(data):
     foreseen = predictions(kind, trace, nodes=NODES, seed=1)
     table = zip(trace.time.tolist(), trace.node.tolist(), trace.coin.tolist(), strict=True)
     assert rows(foreseen) == [(time, time, node) for time, node, coin in table if plain.is_seen(kind.name, a, coin)]
-    assert foreseen["p"] == (a if kind.name == "confidence" else 1.0)
+    assert foreseen.p == (a if kind.name == "confidence" else 1.0)
 
 
 @given(st.data())
@@ -75,8 +76,8 @@ def test_suspicious_nodes_at_every_tick(data):
         assume(False)
     table = ticks(foreseen, length)
     known = {}
-    for i, time in enumerate(table["time"].tolist()):
-        known[time] = table["node"][table["first"][i] : table["first"][i + 1]].tolist()
+    for i, time in enumerate(table.time.tolist()):
+        known[time] = table.node[table.first[i] : table.first[i + 1]].tolist()
     now = set()
     for k in range(-20, int(trace.span // length) + 20):
         now = set(known.get(k * length, now))
@@ -91,8 +92,8 @@ def test_requests_in_windows(data):
     length, interval = float(data.draw(LENGTHS)), data.draw(st.sampled_from([0.25, 0.3, 1.0, 3.0, 7.0]))
     rule = fs.PredictedWindows(fs.Buckets(length=length), fs.AllJobs(), interval, 0.1)
     asked = alarms(rule, None, trace, predictions(None, trace, nodes=NODES, seed=0), 0.0)
-    assert asked["time"].tolist() == [t for t in plain.windows(trace.time.tolist(), length, interval) if t >= 0]
-    assert (asked["node"] == -1).all()
+    assert asked.time.tolist() == [t for t in plain.windows(trace.time.tolist(), length, interval) if t >= 0]
+    assert (asked.node == -1).all()
 
 
 @given(st.data())
@@ -116,4 +117,4 @@ def test_requests_before_failures(data):
             begin = float(np.nextafter(begin, -np.inf))
         if begin >= 0:
             expected.append((begin, node))
-    assert list(zip(asked["time"].tolist(), asked["node"].tolist(), strict=True)) == expected
+    assert list(zip(asked.time.tolist(), asked.node.tolist(), strict=True)) == expected

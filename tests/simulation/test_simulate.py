@@ -157,13 +157,13 @@ def test_looking_inside():
 def test_slices_do_not_show(monkeypatch):
     run = fs.Run(busy_log(), fs.Torus(4, 4, 4), migration=fs.Defragment())
     whole = columns(run.simulate())
-    monkeypatch.setattr(execution, "_first_budget", lambda run: 1)
+    monkeypatch.setattr(fs.Torus, "first_events", lambda machine, many: 1)
     monkeypatch.setattr(execution, "SLICE", 0.0)
     assert columns(run.simulate()) == whole
 
 
 def test_progress_is_told(monkeypatch):
-    monkeypatch.setattr(execution, "_first_budget", lambda run: 16)
+    monkeypatch.setattr(fs.Cluster, "first_events", lambda machine, many: 16)
     heard = []
     log = busy_log()
     fs.simulate(log, fs.Cluster(64), progress=lambda *said: heard.append(said))

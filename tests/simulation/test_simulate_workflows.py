@@ -14,7 +14,7 @@ import faultsim as fs
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.errors import InputError, OptionError
 from faultsim.results.prediction_accuracy import matched
-from faultsim.simulation.core_engine import core_workflow_engine as WorkflowEngine
+from helpers.engine_inputs import compiled_workflows as WorkflowEngine
 from helpers.refusals import refusals, refused
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, world_of
 
@@ -383,13 +383,16 @@ def test_the_border_checks_the_world():
     for world, message in (
         (world_of([(1, 7, 0)]), r"nodes of failures must be in 0\.\.2"),
         ({"failures": {"time": [2, 1], "node": [0, 0], "downtime": [0, 0]}}, "times of failures must ascend"),
-        ({"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0]}}, "times of predictions must ascend"),
+        (
+            {"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0], "p": 1.0}},
+            "times of predictions must ascend",
+        ),
     ):
         refused(ValueError, message, WorkflowEngine, settings_of(), tables, world)
     refused(ValueError, "unknown workflow_scheduler 'best'", WorkflowEngine, settings_of("best"), tables)
     engine = WorkflowEngine(settings_of(), tables)
     refused(RuntimeError, "has not finished: 0 of 5", engine.output)
-    refused(RuntimeError, "initialised once", engine.__init__, settings_of(), tables)
+    refused(RuntimeError, "initialised once", engine.__init__, settings_of(), tables, None, None)
 
 
 def test_a_circle_below_the_face_is_found():
@@ -397,7 +400,7 @@ def test_a_circle_below_the_face_is_found():
     tables["successor"], tables["successor_start"] = np.array([1, 0], np.int32), np.array([0, 1, 2])
     tables["predecessor"], tables["predecessor_start"] = np.array([1, 0], np.int32), np.array([0, 1, 2])
     tables["successor_transfer"] = tables["predecessor_transfer"] = np.zeros(2)
-    refused(fs.EngineError, "circle", WorkflowEngine, {**settings_of(), "error": fs.EngineError}, tables)
+    refused(fs.EngineError, "circle", WorkflowEngine, settings_of(), tables)
 
 
 def test_progress(monkeypatch):

@@ -16,6 +16,8 @@ fs.simulate(log, fs.Cluster(8), scheduler="fcfs", recovery="hold", failures=fail
 fs.simulate(log, torus, placement="tie-breaking", predictor="perfect", failures=failures, checkpointing="none")
 run = fs.Run(log, torus, scheduler="conservative", migration=None, rescheduling="none")
 name: str = run.scheduler.name
+run.with_options(scheduler="fcfs", log=log, start_delay="5s").simulate()
+fs.Simulation(log, torus, scheduler="easy", live=0, engine="core").run()
 saved = fs.parse_policy("checkpointing", "young:cost=30,mtbf=56d")
 fs.simulate(log, torus, checkpointing=saved, scheduler=fs.parse_policy("scheduler", "easy:order=shortest"))
 fs.Fcfs("f1"), fs.Backfill(10, order="wfp3"), fs.ConservativeBackfill(order=fs.Key("estimate * size"))

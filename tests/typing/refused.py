@@ -14,6 +14,12 @@ fs.simulate(log, torus, checkpointing="young")  # E: arg-type
 fs.simulate(log, torus, scheduler=fs.FirstFit())  # E: arg-type
 fs.Run(log, torus, scheduler="esay")  # E: arg-type
 fs.Run(log, torus, rescheduling="fars")  # E: arg-type
+fs.simulate(log, torus, schedular="easy")  # E: call-arg
+fs.Simulation(log, torus, scheduler="esay")  # E: arg-type
+fs.Simulation(log, torus, schedular="easy")  # E: call-arg
+run = fs.Run(log, torus)
+run.with_options(scheduler="esay")  # E: arg-type
+run.with_options(schedular="easy")  # E: call-arg
 fs.EasyBackfill(order="shortst")  # E: arg-type
 fs.Fcfs("shortst")  # E: arg-type
 fs.Fars(300, "slu")  # E: arg-type

@@ -100,16 +100,14 @@ TESTS = {
     ],
     "_core/engine": [
         "tests/simulation/test_simulate.py", "tests/simulation/test_live.py", "tests/results/test_partial.py",
-        "tests/core/test_set_up.py", "tests/core/test_steps.py",
+        "tests/core/test_set_up.py", "tests/core/test_steps.py", "tests/simulation/test_live_requests.py",
     ],
     "_core/so_far": ["tests/results/test_partial.py"],
-    "_core/border": ["tests/simulation/test_live.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
     "_core/decisions": [
         "tests/simulation/test_decisions.py", "tests/simulation/test_acts.py", "tests/simulation/test_decision_logs.py",
+        "tests/simulation/test_foreseeing.py", "tests/simulation/test_asked.py",
     ],
-    "_core/live": ["tests/simulation/test_live.py", "tests/simulation/test_live_requests.py"],
     "_core/changes": ["tests/simulation/test_live.py", "tests/simulation/test_own_nodes.py"],
-    "_core/outlook": ["tests/simulation/test_foreseeing.py", "tests/simulation/test_asked.py"],
     "_core/job_terms": ["tests/sweep/test_at_once.py", "tests/results/test_metrics.py"],
     "_core/number_lines": ["tests/core/test_number_lines.py", "tests/readers/test_input_lines.py"],
     "_core/verify": ["tests/verification/test_invariants.py"],

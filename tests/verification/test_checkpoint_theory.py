@@ -346,7 +346,7 @@ def test_an_interval_predictor_has_the_precision_and_recall_that_it_is_given(pre
         predictor=fs.IntervalPredictor(precision, recall, length),
         checkpointing=fs.BeforeFailure(0),
     )
-    told = (make_world(run, 0.0) or {}).get("predictions")
+    told = make_world(run, run.log, run.log.runtime).predictions
     failing = set(zip(bucket_numbers(trace.time, length).tolist(), trace.node.tolist(), strict=True))
     if told is None:
         assert round(recall * len(failing)) == 0

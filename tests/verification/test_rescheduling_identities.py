@@ -97,7 +97,7 @@ def test_with_spare_nodes_for_all_no_foreseen_failure_kills(recall, live, machin
     )  # fmt: skip
     assert (result.jobs["wait"] == 0)[result.jobs["restarts"] == 0].all()
     table = predictions(predictor, trace, nodes=64, seed=1)
-    begin, end, node = table["begin"], table["end"], table["node"]
+    begin, end, node = table.begin, table.end, table.node
     foreseen = [((begin < t) & (t <= end) & (node == where)).any() for t, where in kills(result)]
     assert not any(foreseen)
     assert (not foreseen) == (recall == 1.0)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from restarts import generator
 
-from faultsim.reference.workflow.engine import WorkflowEngine as Plain
-from faultsim.simulation.core_engine import core_workflow_engine as Compiled
+from helpers.engine_inputs import compiled_workflows as Compiled
+from helpers.engine_inputs import plain_workflows as Plain
 from helpers.workflow_cases import (
     EXAMPLE_COST,
     EXAMPLE_EDGES,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from restarts import assert_within, expected_time, generator
 
 import faultsim as fs
-from faultsim.reference.workflow.engine import WorkflowEngine as Plain
-from faultsim.simulation.core_engine import core_workflow_engine as Compiled
+from helpers.engine_inputs import compiled_workflows as Compiled
+from helpers.engine_inputs import plain_workflows as Plain
 from helpers.workflow_cases import (
     EXAMPLE_COST,
     EXAMPLE_EDGES,

@@ -22,7 +22,8 @@ from faultsim._core.tables.factory cimport factory
 
 cdef int open_planned(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef const double[::1] interval = column(columns, columns, "checkpoint_interval", np.float64, s.n)
+    given = columns["world"].checkpoint_interval
+    cdef const double[::1] interval = column(columns, given, "checkpoint_interval", np.float64, s.n)
     s.track.cost = options["cost"]
     s.track.interval = &interval[0]
     return 0

@@ -410,8 +410,8 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
         raise ValueError("static spares and node stealing are of single nodes")
     if settings.spares > 0:
         s.kept_back = settings.spares
-    table = columns.get("ticks")
-    if not table or len(table["time"]) == 0:
+    table = columns["world"].ticks
+    if table is None or len(table.time) == 0:
         return 0
     settings.interval, settings.cost.live = options["interval"], options["live"]
     settings.cost.checkpoint_cost, settings.cost.restart_cost = options["checkpoint_cost"], options["restart_cost"]
@@ -419,10 +419,10 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
     settings.mean = options["queue_cost"] == "mean"
     settings.difference = options["residual"] == "difference"
 
-    settings.n = len(table["time"])
-    times = column(columns, table, "time", np.float64, settings.n)
-    firsts = column(columns, table, "first", np.int64, settings.n + 1)
-    nodes = column(columns, table, "node", np.int32, len(table["node"]))
+    settings.n = len(table.time)
+    times = column(columns, table.time, "time", np.float64, settings.n)
+    firsts = column(columns, table.first, "first", np.int64, settings.n + 1)
+    nodes = column(columns, table.node, "node", np.int32, len(table.node))
     check_ascending("the times of ticks", times)
     check_nodes(s, nodes, 0)
     if firsts[0] != 0 or firsts[settings.n] != len(nodes) or (np.diff(firsts) < 0).any():

@@ -1,8 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, LongIntegers
+
 class Knapsack:
     def __new__(cls) -> Knapsack: ...
-    def solve(
-        self, values: NDArray[np.float64], weights: NDArray[np.int64], capacity: int, taken: NDArray[np.uint8]
-    ) -> float: ...
+    def solve(self, values: Floats, weights: LongIntegers, capacity: int, taken: NDArray[np.uint8]) -> float: ...

@@ -85,7 +85,7 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
 
 cdef int open_curve_best_fit(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef const int32_t[::1] curve = column(columns, columns, "curve", np.int32, s.nodes)
+    cdef const int32_t[::1] curve = column(columns, columns["curve"], "curve", np.int32, s.nodes)
     cdef rule_t *rule = <rule_t *>open_state(&s.placement, sizeof(rule_t))
     own_block(rule, &rule.picked, s.machine.words, sizeof(uint64_t))
     own_block(rule, &rule.free, s.nodes // 2 + 1, sizeof(interval_t))

@@ -271,7 +271,7 @@ cdef int64_t searched(const void *state) noexcept nogil:
 cdef int open_pod(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef pod_t *m = <pod_t *>open_state(machine, sizeof(pod_t))
-    pod_open(m, options, columns["n_jobs"], columns.get("shape_rank") is not None)
+    pod_open(m, options, columns["n_jobs"], columns["world"].shape_rank is not None)
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.named = machine.placed = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked

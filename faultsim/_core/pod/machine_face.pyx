@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from faultsim._core.pod.choosing cimport pod_choose
@@ -20,7 +22,8 @@ cdef class PodMachine:
     cdef list kept                  # what masks point to during a call
 
     def __cinit__(self, dict options, int32_t jobs, bint shapes=False):
-        call_factory(POD, &self.m, options, {"n_jobs": jobs, "shape_rank": () if shapes else None})
+        call_factory(POD, &self.m, options, {
+            "n_jobs": jobs, "world": SimpleNamespace(shape_rank=() if shapes else None)})
 
     def __dealloc__(self):
         if self.m.close != NULL:

@@ -1,17 +1,16 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from faultsim.arrays import Floats, Integers
 
 KEY: Any
 
 def values(
     program: Any,
-    submit: NDArray[np.float64],
-    estimate: NDArray[np.float64],
-    size: NDArray[np.int32],
-    index: NDArray[np.int32],
-    restarts: NDArray[np.int32],
+    submit: Floats,
+    estimate: Floats,
+    size: Integers,
+    index: Integers,
+    restarts: Integers,
     now: float,
-    further: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]: ...
+    further: Floats | None = None,
+) -> Floats: ...

@@ -5,8 +5,8 @@
 #
 # `target` is the machine_t of a machine, which is opened first, the state of a policy for its parts (such as a strategy
 # of rescheduling), the workflow_t of a scheduler of workflows, and else the sim_t.  `options` is the lowered policy,
-# `columns` the arrays that Python has computed for the run, by name (inputs.pxd), their `n_jobs`, and the factories of
-# `parts`.
+# `columns` what Python has computed for the policies, by name (inputs.pxd), the `world` of the run, `n_jobs`, and the
+# factories of `parts`.
 # Called once, after the machine, the inputs and the per-job arrays are there: sim_t is ready but for the policies that
 # come later (in order: machine; placement, order, scheduler, migration, recovery, checkpointing, rescheduling).  A
 # factory checks nothing that the face has checked, and raises where the combination has no implementation.

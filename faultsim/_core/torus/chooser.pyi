@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim._core.torus.occupancy import Torus
+from faultsim.arrays import Flags
 
-_Busy = NDArray[np.bool_] | NDArray[np.uint8]
+_Busy = Flags | NDArray[np.uint8]
 
 class Chooser:
     def __new__(cls, torus: Torus, follows: bool = False) -> Chooser: ...

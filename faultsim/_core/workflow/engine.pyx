@@ -9,6 +9,8 @@ from libc.string cimport memset
 
 import numpy as np
 
+from faultsim.errors import BusyError, DecisionError, EngineError
+
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.door cimport Door
 from faultsim._core.inputs cimport column
@@ -57,8 +59,6 @@ def _by_rank(rank):
 cdef class WorkflowEngine:
     """A simulation of the tables under the settings (see ``faultsim.simulation.core_engine``, its only user)."""
 
-    cdef object broken       # class of the exception for a broken engine
-    cdef object deadlock     # and for jobs that wait for nodes which do not return
     cdef bint endless        # some down time does not end
     cdef workflow_t s
     cdef bint ready
@@ -70,36 +70,33 @@ cdef class WorkflowEngine:
     def __cinit__(self):
         memset(&self.s, 0, sizeof(workflow_t))
         self.arrays = {"kept": []}
-        self.door = Door(RuntimeError, "simulation")
+        self.door = Door(BusyError, "simulation")
 
     def __dealloc__(self):
         workflow_free(&self.s)
 
-    def __init__(self, settings, tables, world=None):
+    def __init__(self, settings, tables, world, factory):
         cdef workflow_t *s = &self.s
         cdef int code
         if self.ready:
             raise RuntimeError("an engine is initialised once")
-        self.broken = settings.get("error", RuntimeError)
-        self.deadlock = settings.get("decision_error", RuntimeError)
-        self.door.error = settings.get("busy_error", RuntimeError)
-        s.moves.in_turn = settings["transfers"] == "in_turn"
-        s.moves.shared = settings["outputs"] is not None
-        s.moves.copy = settings["outputs"] or 0.0
-        s.record.on = settings["record"]
+        s.moves.in_turn = settings.transfers == "in_turn"
+        s.moves.shared = settings.outputs is not None
+        s.moves.copy = settings.outputs or 0.0
+        s.record.on = settings.record
         self.point_to_graph(tables)
         self.point_to_machine(tables)
         self.columns = {name: np.zeros(s.n, dtype) for name, dtype in (
             ("node", np.int32), ("start", np.float64), ("finish", np.float64), ("kills", np.int32))}
         s.job.node, s.job.kills = self.whole(self.columns["node"]), self.whole(self.columns["kills"])
         s.job.begun, s.job.finish = self.real(self.columns["start"]), self.real(self.columns["finish"])
-        call_factory(settings["factory"], s, settings["scheduler"], self.arrays)
+        call_factory(factory, s, settings.scheduler, self.arrays)
         code = workflow_alloc(s)
         if code == OK:
             code = workflow_ranks(s)
         self.translate(code)
         self.set_orders(tables)
-        self.set_world(world or {})
+        self.set_world(world)
         self.ready = True
 
     cdef int32_t *whole(self, values) except NULL:
@@ -113,9 +110,9 @@ cdef class WorkflowEngine:
         self.arrays["kept"].append(values)
         return <double *>&view[0]
 
-    cdef object table_column(self, table, str name, dtype, Py_ssize_t rows, last):
+    cdef object table_column(self, given, str name, dtype, Py_ssize_t rows, last):
         """A column; where it has no rows, one entry, so that there is a first one to point to."""
-        return column(self.arrays, table, name, dtype, rows) if rows else np.array([last], dtype)
+        return column(self.arrays, given, name, dtype, rows) if rows else np.array([last], dtype)
 
     cdef int point_to_graph(self, tables) except -1:
         cdef workflow_t *s = &self.s
@@ -125,15 +122,15 @@ cdef class WorkflowEngine:
         if jobs < 1 or workflows < 1:
             raise ValueError("there must be a workflow, and a job in it")
         s.n, s.workflows = jobs, workflows
-        first = column(self.arrays, tables, "first_job", np.int64, workflows + 1)
+        first = column(self.arrays, tables["first_job"], "first_job", np.int64, workflows + 1)
         if first[0] != 0 or first[workflows] != jobs or (np.diff(first) < 1).any():
             raise ValueError("first_job: every workflow has a job, and they follow each other")
         s.graph.first_job = &first[0]
-        s.graph.arrival = self.real(column(self.arrays, tables, "arrival", np.float64, workflows))
+        s.graph.arrival = self.real(column(self.arrays, tables["arrival"], "arrival", np.float64, workflows))
         for side in ("predecessor", "successor"):
-            starts = column(self.arrays, tables, f"{side}_start", np.int64, jobs + 1)
-            job = self.table_column(tables, side, np.int32, edges, 0)
-            size = self.table_column(tables, f"{side}_transfer", np.float64, edges, 0.0)
+            starts = column(self.arrays, tables[f"{side}_start"], f"{side}_start", np.int64, jobs + 1)
+            job = self.table_column(tables[side], side, np.int32, edges, 0)
+            size = self.table_column(tables[f"{side}_transfer"], f"{side}_transfer", np.float64, edges, 0.0)
             if starts[0] != 0 or starts[jobs] != edges or (np.diff(starts) < 0).any():
                 raise ValueError(f"{side}_start: must ascend from 0 to the number of edges")
             if np.min(job) < 0 or np.max(job) >= jobs:
@@ -150,7 +147,7 @@ cdef class WorkflowEngine:
         if nodes < 1:
             raise ValueError("there must be a node")
         s.nodes = nodes
-        s.machine.speed = self.real(column(self.arrays, tables, "speed", np.float64, nodes))
+        s.machine.speed = self.real(column(self.arrays, tables["speed"], "speed", np.float64, nodes))
         cost = np.ascontiguousarray(tables["cost"], dtype=np.float64)
         s.machine.per_node = cost.ndim == 2
         if cost.shape[0] != s.n or cost.ndim > 2 or cost.ndim == 2 and cost.shape[1] != s.nodes:
@@ -183,10 +180,11 @@ cdef class WorkflowEngine:
         cdef workflow_t *s = &self.s
         cdef Py_ssize_t rows
         for what, first, second in (("failures", "time", "downtime"), ("predictions", "begin", "end")):
-            table = world.get(what) or {}
-            rows = len(table["node"]) if table else 0
-            node = self.table_column(table, "node", np.int32, rows, 0)
-            begin, end = [self.table_column(table, name, np.float64, rows, INFINITY) for name in (first, second)]
+            table = getattr(world, what, None)
+            rows = 0 if table is None else len(table.node)
+            node, begin, end = [
+                self.table_column(getattr(table, name, None), name, dtype, rows, last) for name, dtype, last in (
+                    ("node", np.int32, 0), (first, np.float64, INFINITY), (second, np.float64, INFINITY))]
             if (np.diff(begin) < 0).any() or what == "predictions" and (np.diff(end) < 0).any():
                 raise ValueError(f"the times of {what} must ascend")
             if np.min(node) < 0 or np.max(node) >= s.nodes:
@@ -213,16 +211,16 @@ cdef class WorkflowEngine:
         if code == NO_MEMORY:
             raise MemoryError("the engine of workflows ran out of memory")
         if code == STUCK and self.endless:
-            raise self.deadlock(
+            raise DecisionError(
                 f"deadlock: {self.s.n - self.s.n_done} jobs have not ended, none runs, and nothing else will happen: "
                 "nodes do not return")
         if code == STUCK:
-            raise self.broken("jobs wait, nothing runs and nothing will happen")
+            raise EngineError("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
             if self.ready:
                 self.verify()        # says which
-            raise self.broken("the edges of a workflow lead round in a circle, or an invariant does not hold")
-        raise self.broken(f"unknown status {code}")
+            raise EngineError("the edges of a workflow lead round in a circle, or an invariant does not hold")
+        raise EngineError(f"unknown status {code}")
 
     # ------------------------------------------------------------------ running
 
@@ -232,7 +230,7 @@ cdef class WorkflowEngine:
         cdef int code
         _inside = self.door.enter()
         if self.failed:
-            raise self.broken("an exception broke this simulation off; it cannot go on, start again")
+            raise EngineError("an exception broke this simulation off; it cannot go on, start again")
         with nogil:
             code = loop(&self.s, most)
         self.translate(code)
@@ -263,13 +261,13 @@ cdef class WorkflowEngine:
         return self.s.n_events
 
     def verify(self):
-        """Check the invariants; the face's EngineError says which is broken."""
+        """Check the invariants; EngineError says which is broken."""
         cdef const char *found
         _inside = self.door.enter(True)
         with nogil:
             found = workflow_broken(&self.s)
         if found != NULL:
-            raise self.broken(found.decode())
+            raise EngineError(found.decode())
 
     # ------------------------------------------------------------------ results
 

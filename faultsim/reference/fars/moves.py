@@ -1,8 +1,9 @@
 """One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, break_off, close_stretch, pause, set_out, unpause, where
 from faultsim.reference.scheduling.depth import leaves_room
 from faultsim.reference.scheduling.placement import Window, place
@@ -18,7 +19,7 @@ def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -
     ones left are free at once".
     """
     state.swap(job, given, healthy[: len(given)])
-    interrupt(state, job, Cost.of(state.settings["rescheduling"]))
+    interrupt(state, job, Cost.of(state.settings.policy("rescheduling")))
 
 
 def change_box(state: State, job: Job, promise: "Promise") -> bool:
@@ -27,7 +28,7 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     end"; "If there is no such box, the job stays."
     """
     assert state.table is not None
-    moved, cost = copy(job), Cost.of(state.settings["rescheduling"])
+    moved, cost = copy(job), Cost.of(state.settings.policy("rescheduling"))
     interrupt(state, moved, cost)
     end = state.expected_end(moved)
     occupied = state.blocked & ~job.mask
@@ -93,7 +94,7 @@ class Cost(NamedTuple):
     live: bool
 
     @classmethod
-    def of(cls, rule: dict[str, Any]) -> "Cost":
+    def of(cls, rule: Lowered) -> "Cost":
         """That of a rule."""
         return cls(float(rule["checkpoint_cost"]), float(rule["restart_cost"]), rule["live"])
 

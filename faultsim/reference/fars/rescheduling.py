@@ -4,8 +4,9 @@ One tick is `act`: who is suspicious, how many nodes are spare, what each move i
 How one job moves, and what a move costs it, is in `moves`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.fars.knapsack import knapsack
 from faultsim.reference.fars.moves import Promise, change_box, change_nodes
 from faultsim.reference.faults.failures import requeue, roll_back
@@ -76,7 +77,7 @@ def suspicious_jobs(state: State) -> list[Suspect]:
 def spare_nodes(state: State) -> int:
     """S: "H is the number of free nodes that are not suspicious"; never below 0."""
     healthy = len(healthy_nodes(state))
-    rule = state.settings["rescheduling"]
+    rule = state.settings.policy("rescheduling")
     if rule["spares"] != "dynamic":
         return min(int(rule["spares"]["nodes"]), healthy)
     if not state.queue:
@@ -97,12 +98,14 @@ def healthy_nodes(state: State) -> list[int]:
 
 def at_risk(state: State, job: Job) -> float:
     """Seconds that a failure in the middle of the interval would lose."""
-    return (state.now + float(state.settings["rescheduling"]["interval"]) / 2.0) - job.was(where(job, state.now).since)
+    return (state.now + float(state.settings.policy("rescheduling")["interval"]) / 2.0) - job.was(
+        where(job, state.now).since
+    )
 
 
 def overhead(state: State) -> float:
     """Seconds of a move."""
-    rule = state.settings["rescheduling"]
+    rule = state.settings.policy("rescheduling")
     restart = float(rule["restart_cost"])
     return restart if rule["live"] else float(rule["checkpoint_cost"]) + restart
 
@@ -112,7 +115,7 @@ class ServiceUnitLoss:
 
     steals = False
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def gain(self, state: State, job: Job, f: float) -> float:
@@ -126,7 +129,7 @@ class JobFailureRate(ServiceUnitLoss):
 
 class FailureSlowdown(ServiceUnitLoss):
     def gain(self, state: State, job: Job, f: float) -> float:
-        restart = float(state.settings["rescheduling"]["restart_cost"])
+        restart = float(state.settings.policy("rescheduling")["restart_cost"])
         delay = (at_risk(state, job) + queue_cost(state)) + restart
         return (f * (delay - overhead(state))) / max(job.estimate, 10.0)
 
@@ -141,7 +144,7 @@ def queue_cost(state: State) -> float:
     """O_q: "the last [...] or the mean [...] of the waits so far [...]; 0 before the first"."""
     if not state.waits:
         return 0.0
-    if state.settings["rescheduling"]["queue_cost"] == "last":
+    if state.settings.policy("rescheduling")["queue_cost"] == "last":
         return state.waits[-1]
     total = 0.0
     for wait in state.waits:
@@ -177,7 +180,7 @@ def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[i
         if suspect.k <= left:
             continue
         f = state.world.probability(suspect.k - left)
-        if state.settings["rescheduling"]["residual"] == "difference":
+        if state.settings.policy("rescheduling")["residual"] == "difference":
             f = state.world.probability(suspect.k) - f
         v = state.rules["strategy"].gain(state, suspect.job, f)
         if v > best_gain:
@@ -238,5 +241,5 @@ def stop(state: State, job: Job) -> None:
     """
     state.write(THEFT, job)
     roll_back(state, job)
-    recovery = state.settings.get("recovery")
+    recovery = state.settings.policy("recovery")
     requeue(state, job, "arrival" if recovery is None else recovery.get("place", "arrival"))

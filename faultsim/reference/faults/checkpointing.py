@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Generator
-from typing import Any
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, close_stretch, set_out, where
 from faultsim.reference.state import CHECKPOINT, State
 
@@ -17,7 +17,7 @@ class NoCheckpoint:
     takes_alarms = False
     alarms_come_first = False
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def interval_of(self, size: int) -> float:
@@ -68,7 +68,7 @@ class MaxAvailability(NoCheckpoint):
 class BeforeFailure(NoCheckpoint):
     takes_alarms = True
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         super().__init__(rule)
         # `BeforeFailure` with cost 0 [...]: its requests at an instant are handled right before the failures".
         self.alarms_come_first = rule["cost"] == 0
@@ -147,13 +147,13 @@ def alarm(state: State, node: int) -> Generator[str, None, None]:
 
 def grants(state: State, job: Job, *, by_rule: bool) -> Generator[str, None, bool]:
     """Whether a job that can save does: the policy says so, unless somebody outside is asked, who may have begun it."""
-    if "object" in state.settings["checkpointing"] or "checkpoint" in state.settings["scheduler"].get("at", ()):
+    if "object" in state.settings.policy("checkpointing") or "checkpoint" in state.settings.scheduler.get("at", ()):
         granted = yield from state.ask("checkpoint", job, asked=job.asked)
         return bool(granted) and not state.acted
     return by_rule
 
 
-def victims(state: State, rule: dict[str, Any]) -> list[Job]:
+def victims(state: State, rule: dict[str, object]) -> list[Job]:
     """model.md#predicted-windows: "`AllJobs`; `LongJobs(s)`, those with now - start >= s [...]; `BigJobs(count)`, the
     `count` of largest requested size, ties to the lower index."
     """
@@ -162,15 +162,15 @@ def victims(state: State, rule: dict[str, Any]) -> list[Job]:
     return chosen
 
 
-def all_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
+def all_jobs(state: State, running: list[Job], rule: dict[str, object]) -> list[Job]:
     return running
 
 
-def long_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
+def long_jobs(state: State, running: list[Job], rule: Lowered) -> list[Job]:
     return [job for job in running if state.now - job.start >= rule["seconds"]]
 
 
-def big_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
+def big_jobs(state: State, running: list[Job], rule: Lowered) -> list[Job]:
     return sorted(running, key=lambda job: (-job.size, job.index))[: rule["count"]]
 
 
@@ -181,7 +181,7 @@ def ask(state: State, job: Job) -> Generator[str, None, None]:
     """ "granted only if also (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its
     nodes with a prediction in the window from t to t + (W + C)."
     """
-    rule = state.settings["checkpointing"]
+    rule = state.settings.policy("checkpointing")
     interval, cost = float(rule["interval"]), float(rule["cost"])
     job.asked += 1
     k = sum(job.has(node) for node in state.world.failing(state.now, state.now + (interval + cost)))

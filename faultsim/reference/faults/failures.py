@@ -129,7 +129,7 @@ def roll_back(state: State, job: Job) -> None:
 
 def go_back(state: State, job: Job) -> None:
     """`Requeue`."""
-    requeue(state, job, state.settings["recovery"]["place"])
+    requeue(state, job, state.settings.policy("recovery")["place"])
 
 
 def requeue(state: State, job: Job, place: str) -> None:

@@ -1,14 +1,14 @@
 """Jobs that hold spare nodes from the start (model.md#hot-spares)."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
+from faultsim.policies.settings import Settings
 from faultsim.reference.faults.failures import requeue
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.state import State
 
 
 class HotSpares:
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def __call__(self, state: State, job: Job) -> None:
@@ -51,6 +51,6 @@ def swap(state: State, job: Job) -> None:
     set_out(job, "restart", begin, begin + job.restart_cost, here.safe, here.safe, 0.0, since=begin, now=state.now)
 
 
-def unit_of(settings: dict[str, Any]) -> int:
+def unit_of(settings: Settings) -> int:
     """Nodes that are exchanged at once: one, or the hosts of a cube."""
-    return int(settings["machine"].get("hosts", 1))
+    return int(settings.machine.get("hosts", 1))

@@ -1,7 +1,6 @@
 """`LeastFailuresMigration`: running jobs leave nodes that failed often (model.md#least-failures-migration)."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.state import State
@@ -12,7 +11,7 @@ class LeastFailures(NoMigration):
         migrate(state, self.rule, finished)
 
 
-def migrate(state: State, rule: dict[str, Any], finished: Job) -> None:
+def migrate(state: State, rule: Lowered, finished: Job) -> None:
     """ "at every finish, right after its nodes become free, the running jobs whose last start is later than that of the
     job that finished (and not later than now), that are not held and do not finish now, are examined in order of
     (start, index)"; "An attempt is a finish at which at least one such job runs, a success one at which a job moved."

@@ -75,7 +75,7 @@ def nodes_of(jobs: list[Job]) -> int:
 
 def key(state: State, job: Job) -> float:
     """The rank of a job, the smallest first."""
-    rule = state.settings["scheduler"]["order"]
+    rule = state.settings.scheduler["order"]
     return float(state.rules["order"]([job], state.now, rule, state.world.columns)[0])
 
 
@@ -85,5 +85,5 @@ def stop(state: State, job: Job) -> None:
     """
     state.write(THEFT, job)
     roll_back(state, job)
-    recovery = state.settings.get("recovery")
+    recovery = state.settings.policy("recovery")
     requeue(state, job, "arrival" if recovery is None else recovery.get("place", "arrival"))

@@ -16,6 +16,7 @@ class PodTable(BoxTable):
     """A `BoxTable` whose boxes are slices; with optical switches every set of cubes is one, so cubes must be few."""
 
     are_boxes = False
+    place = "slice"
 
     def __init__(self, machine: dict[str, Any]) -> None:
         x, y, z = machine["cubes"]

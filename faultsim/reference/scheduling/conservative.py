@@ -156,7 +156,7 @@ def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None,
     assert state.table is not None
     sizes = state.table.sizes_between(job.needs, state.nodes)
     if not first:
-        sizes = state.table.sizes_between(job.needs, job.needs + state.settings["scheduler"]["max_growth"])
+        sizes = state.table.sizes_between(job.needs, job.needs + state.settings.scheduler["max_growth"])
     # Now, among nodes that are really free; then the releases.
     found = box_at(state, job, sizes, state.now, state.blocked, starting=True)
     if found is not None:

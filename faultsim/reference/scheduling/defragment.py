@@ -1,7 +1,6 @@
 """`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (model.md#defragment)."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.scheduling.placement import Window, place
@@ -15,7 +14,7 @@ class Defragment(NoMigration):
         return defragment(state, self.rule, order)
 
 
-def defragment(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
+def defragment(state: State, rule: Lowered, order: list[Job]) -> bool:
     """One attempt, if it is due; whether an arrangement was adopted.  `order` is what still waits."""
     if not is_due(state, rule, order):
         return False
@@ -33,7 +32,7 @@ def defragment(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
     return grew
 
 
-def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
+def is_due(state: State, rule: Lowered, order: list[Job]) -> bool:
     """ "if free / N >= `min_free`, MFP / free <= `max_concentration`, something is free and something runs that is not
     held, somebody waits (or `when="always"`), and the occupancy, down nodes included, differs from that after the last
     attempt".

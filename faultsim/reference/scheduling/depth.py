@@ -37,7 +37,7 @@ def promises(state: State, order: list[Job]) -> Plan:
 
 def depth(state: State, order: list[Job]) -> int:
     """k."""
-    k = state.settings["scheduler"]["depth"]
+    k = state.settings.scheduler["depth"]
     return len(order) if k == "unlimited" else int(k)
 
 
@@ -106,7 +106,7 @@ def room(state: State, plan: Plan, promise: Reservation) -> int:
 
 def growth(state: State) -> int:
     """max_growth."""
-    return int(state.settings["scheduler"]["max_growth"])
+    return int(state.settings.scheduler["max_growth"])
 
 
 def box_at(state: State, plan: Plan, job: Job, first: bool, t: float, end: float) -> Reservation | None:
@@ -116,7 +116,7 @@ def box_at(state: State, plan: Plan, job: Job, first: bool, t: float, end: float
     """
     assert state.table is not None
     running = occupied_at(state, t)
-    if first and state.settings["scheduler"]["reservation"] == "any":
+    if first and state.settings.scheduler["reservation"] == "any":
         return Reservation(t, end, job.needs) if state.table.fits(running, job.needs) else None
     occupied = running | union(promise.box.mask for promise in plan if promise.box is not None and holds(promise, t))
     met = [promise for promise in plan if meets(promise, t, end)]

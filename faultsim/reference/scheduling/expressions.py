@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
+from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.expressions import Node, parse
 from faultsim.reference.job import Job
@@ -12,7 +12,7 @@ from faultsim.reference.scheduling.orders import Columns
 __all__ = ["check_static", "evaluate", "key"]
 
 
-def key(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def key(queue: list[Job], now: float, rule: Lowered, columns: Columns) -> list[float]:
     return [key_of(job, now, rule["text"], columns) for job in queue]
 
 
@@ -25,7 +25,7 @@ def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
     return value
 
 
-def check_static(jobs: list[Job], rule: dict[str, Any], columns: Columns) -> None:
+def check_static(jobs: list[Job], rule: Lowered, columns: Columns) -> None:
     """ "Without `now`, `wait` and `restarts` it is that of all jobs before the run, as of their submit times"."""
     if "text" in rule and not names_in(parse(rule["text"])) & {"now", "wait", "restarts"}:
         for job in jobs:

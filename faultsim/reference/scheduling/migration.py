@@ -1,7 +1,6 @@
 """What a migration may do, and when (model.md#migration)."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job
 from faultsim.reference.state import State
 
@@ -9,7 +8,7 @@ from faultsim.reference.state import State
 class NoMigration:
     """Jobs stay where they are."""
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def in_pass(self, state: State, order: list[Job]) -> bool:

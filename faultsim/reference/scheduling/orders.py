@@ -6,46 +6,47 @@ ties".
 
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
+from faultsim.data.lowered import Lowered
 from faultsim.policies.base import SeenJobs
 from faultsim.reference.job import Job
 
 #: The columns of the log that the user gave.
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, Values]
 
 
-def arrival(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def arrival(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     """The queue is kept in order of arrival, with "tail" of coming back."""
     return [0.0 for job in queue]
 
 
-def shortest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def shortest(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [job.estimate for job in queue]
 
 
-def largest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def largest(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-job.size for job in queue]
 
 
-def wfp3(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def wfp3(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size for job in queue]
 
 
-def unicef(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def unicef(queue: list[Job], now: float, rule: dict[str, object], columns: Columns) -> list[float]:
     return [-(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)) for job in queue]
 
 
 class Sorter(Protocol):
     """An order written in Python."""
 
-    def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
+    def keys(self, queue: object, now: float) -> Floats: ...
 
 
-def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+def python(queue: list[Job], now: float, rule: Lowered, columns: Columns) -> list[float]:
     """ "or your own function".
 
     model.md#oracle: "A policy in Python does not get run times [...] unless it is declared an oracle".

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Integers
 from faultsim.policies.base import SeenJobs
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.job import Job
@@ -62,7 +62,7 @@ def safest_first(state: State, job: Job, free: list[int], count: int) -> list[in
 
 
 def nodes_on_curve(state: State, job: Job, free: list[int], count: int) -> list[int]:
-    order = nodes_along(state.settings["placement"]["curve"], tuple(state.settings["machine"]["shape"]))
+    order = nodes_along(state.settings.placement["curve"], tuple(state.settings.machine["shape"]))
     return curve_best_fit(order, set(free), count)
 
 
@@ -137,7 +137,7 @@ def balancing(state: State, job: Job, candidates: list[Box], occupied: int, wind
     before, left = state.table.largest_free(occupied), mfp_left(state, candidates, occupied)
     best, best_value = candidates[0], float("inf")
     for box, after, failing in zip(candidates, left, predicted_in(state, candidates, window), strict=True):
-        if state.settings["placement"].get("rule", "prod") == "max":
+        if state.settings.placement.get("rule", "prod") == "max":
             fails = state.world.p if failing > 0 else 0.0
         else:
             fails = state.world.probability(failing)
@@ -150,7 +150,7 @@ def balancing(state: State, job: Job, candidates: list[Box], occupied: int, wind
 def seen(state: State, job: Job, size: int) -> SeenJobs:
     """What a rule written in Python sees of the job that it places."""
     found = SeenJobs(index=job.row, submit=job.submit, estimate=job.estimate, size=size)
-    if state.settings["placement"].get("oracle_runtimes"):
+    if state.settings.placement.get("oracle_runtimes"):
         found.runtime = job.wanted
     return found
 
@@ -158,7 +158,7 @@ def seen(state: State, job: Job, size: int) -> SeenJobs:
 class Chooser(Protocol):
     """A rule written in Python."""
 
-    def choose(self, job: object, candidates: NDArray[np.int32], state: object) -> int: ...
+    def choose(self, job: object, candidates: Integers, state: object) -> int: ...
 
 
 def python(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
@@ -166,7 +166,7 @@ def python(state: State, job: Job, candidates: list[Box], occupied: int, window:
     assert state.table is not None
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)
     busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
-    rule: Chooser = state.settings["placement"]["object"]
+    rule: Chooser = state.settings.placement["object"]
     return candidates[rule.choose(seen(state, job, job.size), rows, SimpleNamespace(now=state.now, busy=busy))]
 
 
@@ -174,7 +174,7 @@ def own_nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
     """A rule written in Python: ``choose_nodes(job, free, state) -> nodes``; none are asked for if none are wanted."""
     if count == 0:
         return []
-    rule = state.settings["placement"]["object"]
+    rule = state.settings.placement["object"]
     now = SimpleNamespace(now=state.now, nodes=state.nodes)
     nodes = rule.choose_nodes(seen(state, job, count), np.array(free, np.int32), now)
     return [int(node) for node in nodes]

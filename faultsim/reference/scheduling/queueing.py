@@ -12,7 +12,7 @@ from faultsim.reference.torus.boxes import Box, union
 def queue_order(state: State) -> list[Job]:
     """The queue, head first, as it is gone through in this whole pass."""
     queue = list(state.queue)  # already by its place, and sorting is stable
-    rule = state.settings["scheduler"]["order"]
+    rule = state.settings.scheduler["order"]
     keys = state.rules["order"](queue, state.now, rule, state.world.columns) if queue else []
     return [queue[i] for i in sorted(range(len(queue)), key=keys.__getitem__)]
 
@@ -122,7 +122,7 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     smaller size exists."
     """
     assert state.table is not None
-    scheduler = state.settings["scheduler"]
+    scheduler = state.settings.scheduler
     fixed = scheduler["reservation"] == "fixed"
     if math.isinf(T):
         for_head = []  # nothing is promised, and every job ends by then

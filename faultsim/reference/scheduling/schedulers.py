@@ -1,8 +1,8 @@
 """The schedulers: what a pass does, and what it has promised to jobs that wait."""
 
 import math
-from typing import Any
 
+from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.conservative import conservative, renew
 from faultsim.reference.scheduling.depth import backfill_in_depth, promises, room
@@ -17,7 +17,7 @@ class Fcfs:
     #: Whether passes wait for the caller to decide; whether it decides itself.
     outside, decides = False, True
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def goes_by_order(self, state: State) -> bool:
@@ -26,7 +26,7 @@ class Fcfs:
         "But with `Defragment`, with `ConservativeBackfill`, with `Preemptive` and where decisions come from outside
         every pass goes by the order" (model.md#orders).
         """
-        if not self.decides or (state.table is not None and state.settings["migration"]):
+        if not self.decides or (state.table is not None and state.settings.migration):
             return True
         room = state.open_to_start
         return any(job.needs <= room for job in state.queue)

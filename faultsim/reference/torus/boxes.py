@@ -57,6 +57,7 @@ class BoxTable:
     """
 
     are_boxes = True
+    place = "box"
 
     def __init__(self, shape: tuple[int, int, int], wrap: bool, box_order: str) -> None:
         self.shape = shape
@@ -69,6 +70,10 @@ class BoxTable:
     def round_up(self, size: int) -> int:
         """ "A size without a box is rounded up on arrival to the next size that has one." (model.md#machines)"""
         return min(q for q in self.sizes if q >= size)
+
+    def asked(self, needs: int, rank: int) -> int:
+        """What a job needs that requests a shape, which boxes do not distinguish."""
+        return needs
 
     def sizes_between(self, low: int, high: int) -> list[int]:
         """Feasible sizes from low to high, both included, ascending."""

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from faultsim.arrays import Flags, Indices
 
 Box = tuple[int, int, int, int, int, int]
-Busy = NDArray[np.bool_]
+Busy = Flags
 
 # What "first" means (model.md#box-order): name -> sort key of a box.
 BOX_ORDERS = {
@@ -42,7 +43,7 @@ def all_boxes(x: int, y: int, z: int, wrap: bool = True, size: int | None = None
                             yield i, j, k, a, b, c
 
 
-def nodes(shape: tuple[int, ...], box: Box) -> tuple[NDArray[np.intp], ...]:
+def nodes(shape: tuple[int, ...], box: Box) -> tuple[Indices, ...]:
     """The box as an index into an array of that shape."""
     return np.ix_(*((np.arange(box[i + 3]) + box[i]) % shape[i] for i in range(3)))
 
@@ -170,7 +171,7 @@ def choose(rule: str, busy: Busy, size: int, **options: object) -> Box | None:
     return max(boxes, key=lambda box: max_free(busy, wrap, table[box]))  # max() keeps the first of equals
 
 
-def pop_steps(busy: NDArray[np.bool_], base: tuple[int, int]) -> list[int]:
+def pop_steps(busy: Flags, base: tuple[int, int]) -> list[int]:
     """Krevat's projection of columns in two dimensions ([krevat2002] Figure 9), step by step.
 
     The largest rectangle found so far after each column taken in, until a column with a busy first node stops it.

@@ -12,10 +12,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
+from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError
-from faultsim.reference.engine_inputs import World
+from faultsim.policies.settings import WorkflowSettings
+from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.workflow.follow import follow
 from faultsim.reference.workflow.order import set_ranks
 from faultsim.reference.workflow.schedule import scheduling_pass
@@ -38,21 +40,21 @@ class WorkflowEngine:
 
     Parameters
     ----------
-    settings : dict
+    settings : WorkflowSettings
         ``scheduler``, a dict with its name (rank_hybd, flaw, fifo, heft) and ``across`` or ``aware``; ``transfers``;
         ``outputs``, None or the seconds of a copy to shared storage; ``record``.
     tables : dict of arrays
         The jobs of all workflows, one workflow after the other: ``first_job`` of each workflow and one entry more,
         ``arrival`` (s), ``cost`` of shape (jobs,) or (jobs, nodes), ``speed`` of shape (nodes,), ``bandwidth``, a
         number or of shape (nodes, nodes), and the edges in compressed rows, both ways.
-    world : dict of dicts of arrays, optional
-        ``failures`` (time, node, downtime) by time, ``predictions`` (begin, end, node, and one probability p).
+    world : World, optional
+        ``failures`` and ``predictions``, each by time.
     sources_kill : bool, default True
         Whether a failure kills the jobs to which its node sends.  False is not the model: it shows what the rule does.
 
     Examples
     --------
-    >>> settings = {"scheduler": {"name": "rank_hybd"}, "transfers": "parallel", "outputs": None, "record": False}
+    >>> settings = WorkflowSettings({"name": "rank_hybd"})
     >>> chain = {"first_job": [0, 2], "arrival": [0.0], "cost": [4.0, 4.0], "speed": [1.0, 2.0], "bandwidth": 1.0,
     ...          "predecessor_start": [0, 0, 1], "predecessor": [0], "predecessor_transfer": [1.0],
     ...          "successor_start": [0, 1, 1], "successor": [1], "successor_transfer": [1.0]}
@@ -65,16 +67,16 @@ class WorkflowEngine:
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        settings: WorkflowSettings,
         tables: dict[str, Any],
-        world: dict[str, Any] | None = None,
+        world: World | None = None,
         *,
         sources_kill: bool = True,
     ) -> None:
-        self.recording: bool = settings["record"]
+        self.recording: bool = settings.record
         self.sources_kill = sources_kill
-        self.state = WorkflowState(settings, tables, scheduler_of(settings["scheduler"]))
-        given = World(world)
+        self.state = WorkflowState(settings, tables, scheduler_of(settings.scheduler))
+        given = WorldRows(world)
         self.state.failures, self.state.predictions = given.failures, given.predictions
 
     @property
@@ -100,7 +102,7 @@ class WorkflowEngine:
         """What both engines hand back."""
         state = self.state
         rows = [(job.node, job.put, job.finish, job.kills) for job in state.jobs]
-        result: dict[str, Any] = {
+        result: dict[str, object] = {
             **table(rows, "node start finish kills", "i4 f8 f8 i4"),
             "decisions": table(state.decisions, "time job node asked begin finish", "f8 i4 i4 i4 f8 f8"),
             "loss_time": state.loss_time,
@@ -117,7 +119,7 @@ class WorkflowEngine:
         return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
-def table(rows: list[Any], names: str, types: str) -> dict[str, NDArray[Any]]:
+def table(rows: list[Any], names: str, types: str) -> dict[str, Values]:
     """Rows as columns."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(names.split())
     return {

@@ -1,12 +1,11 @@
 """The schedulers of workflows: the order of the pool at the beginning of a pass, and whether they ask or plan."""
 
-from typing import Any
-
+from faultsim.data.lowered import Lowered
 from faultsim.policies.registry import known_policies
 from faultsim.reference.workflow.state import WorkflowJob
 
 
-def scheduler_of(rule: dict[str, Any]) -> "RankHybd":
+def scheduler_of(rule: Lowered) -> "RankHybd":
     """The scheduler of a lowered policy: the class here that its row in the registry names."""
     row = known_policies("workflow_scheduler")[rule["name"]]
     made: RankHybd = globals()[str(row.reference).partition(":")[2]](rule)
@@ -17,7 +16,7 @@ class RankHybd:
     asks = False
     plans = False
 
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         self.rule = rule
 
     def ordered(self, pool: list[WorkflowJob]) -> list[WorkflowJob]:
@@ -35,7 +34,7 @@ class Flaw(RankHybd):
 
 
 class Fifo(RankHybd):
-    def __init__(self, rule: dict[str, Any]) -> None:
+    def __init__(self, rule: Lowered) -> None:
         super().__init__(rule)
         self.asks = bool(rule.get("aware", False))
 

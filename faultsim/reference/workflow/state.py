@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.policies.settings import WorkflowSettings
+
 FINISH, REPAIR, FAILURE, KILL, WAKE_UP, ARRIVAL, START = range(7)
 
 
@@ -68,10 +70,10 @@ class WorkflowState:
         When the scheduler is to look again although nothing happened.
     """
 
-    def __init__(self, settings: dict[str, Any], tables: dict[str, Any], scheduler: Any) -> None:
+    def __init__(self, settings: WorkflowSettings, tables: dict[str, Any], scheduler: Any) -> None:
         self.scheduler = scheduler
-        self.in_turn: bool = settings["transfers"] == "in_turn"
-        self.shared: bool = settings["outputs"] is not None
+        self.in_turn: bool = settings.transfers == "in_turn"
+        self.shared: bool = settings.outputs is not None
         self.nodes = len(tables["speed"])
         self.bandwidth = np.asarray(tables["bandwidth"], dtype=np.float64).tolist()
         self.arrivals: list[float] = np.asarray(tables["arrival"], dtype=np.float64).tolist()
@@ -180,7 +182,7 @@ class WorkflowState:
         self.enter_pool(job)
 
 
-def make_jobs(settings: dict[str, Any], tables: dict[str, Any]) -> list[WorkflowJob]:
+def make_jobs(settings: WorkflowSettings, tables: dict[str, object]) -> list[WorkflowJob]:
     """The jobs of all workflows, one workflow after the other.
 
     "job j takes D(j, p) seconds on node p: `cost[j, p]` where the costs are a matrix, else `cost[j] / speed[p]`"; with
@@ -197,8 +199,8 @@ def make_jobs(settings: dict[str, Any], tables: dict[str, Any]) -> list[Workflow
             cost = given["cost"][g]
             lengths = cost if isinstance(cost, list) else [cost / speed for speed in given["speed"]]
             has_successor = given["successor_start"][g] < given["successor_start"][g + 1]
-            if settings["outputs"] is not None and has_successor:
-                lengths = [d + settings["outputs"] for d in lengths]
+            if settings.outputs is not None and has_successor:
+                lengths = [d + settings.outputs for d in lengths]
             jobs.append(WorkflowJob(i, g - firsts[i], g, lengths))
     for job in jobs:
         for name, row in (("predecessor", job.inputs), ("successor", job.outputs)):

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Indices
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.readers.bluegene_ras import read_bluegene_ras
@@ -79,7 +79,7 @@ def aligned(jobs: Jobs, share: float, span: float, load: float) -> Workload:
     laps = int(np.ceil((begin + span) / jobs.period)) + 1
     submit = (np.arange(laps)[:, None] * jobs.period + (log.submit - log.submit[0])).ravel() - begin
     rows = np.flatnonzero((submit >= 0) & (submit < span))
-    source: NDArray[np.intp] = rows % len(log)
+    source: Indices = rows % len(log)
     return Workload(
         submit=submit[rows],
         runtime=log.runtime[source] * (load / jobs.load),

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.reproduce.bluegene.inputs import MAPS, Jobs, Record, aligned, mapped
 from faultsim.reproduce.oliner2004.runs import run
 from faultsim.results.result import Result
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Columns, Floats, RunList
+from faultsim.sweep.run_list import Columns, RunList
 
 #: Name -> (scheduler, confidence or accuracy).  Without prediction both schedulers are Krevat's.
 POLICIES: dict[str, tuple[str, float]] = {

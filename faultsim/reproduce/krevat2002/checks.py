@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags
 from faultsim.data.workload import Workload
 from faultsim.kernels.partition import find_partitions, max_free_partition
 from faultsim.machines import Torus
@@ -15,7 +14,7 @@ from faultsim.policies import Fcfs, FirstFit
 from faultsim.simulation.simulate import simulate
 
 
-def growth() -> dict[str, Any]:
+def growth() -> dict[str, object]:
     """Section 2: on a 4x4 torus with a single free 2x2, a job of 3 nodes becomes one of 4 and starts.
 
     Three jobs (8, 2 and 2 nodes) leave a 2x2; `FirstFit` puts them so.
@@ -74,21 +73,21 @@ def _exponent(sizes: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def _nearly_free(m: int) -> NDArray[np.bool_]:
+def _nearly_free(m: int) -> Flags:
     """One busy node: almost every box is free, so neither finder ends early."""
     busy = np.zeros((m, m, m), dtype=bool)
     busy[0, 0, 0] = True
     return busy
 
 
-def scaling(quick: bool) -> dict[str, Any]:
+def scaling(quick: bool) -> dict[str, object]:
     """Appendix A: how the time to find the largest free box grows with M on an M x M x M torus with one busy node."""
     sizes = (
         {"naive": [4, 5, 6, 7, 8], "pop": [8, 12, 16, 20, 24]}
         if not quick
         else {"naive": [3, 4, 5, 6], "pop": [6, 8, 10, 12]}
     )
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for algorithm, extents in sizes.items():
         times = []
         for m in extents:
@@ -98,6 +97,6 @@ def scaling(quick: bool) -> dict[str, Any]:
     return found
 
 
-def run_checks(quick: bool) -> dict[str, Any]:
+def run_checks(quick: bool) -> dict[str, object]:
     """All three, by claim."""
     return {"K1": growth(), "K2": pop_example(), "K3": scaling(quick)}

@@ -98,7 +98,7 @@ def _fig6(evidence: Evidence) -> "Figure":
             base = {"color": _COLOURS[name]}
             edge = {"markeredgecolor": _COLOURS[name]}
             hollow = edge | {"markerfacecolor": "white", "markeredgewidth": 1.0}
-            kinds: list[tuple[str, Curve, str, dict[str, Any]]] = [
+            kinds: list[tuple[str, Curve, str, dict[str, object]]] = [
                 ("total", standard, "attempted", {"marker": _MARKERS[name], "linestyle": "-"}),
                 ("successful", standard, "successful", {"marker": _MARKERS[name], "linestyle": "--"} | hollow),
                 ("max successful", full, "successful", CROSSES | edge),

@@ -15,11 +15,9 @@ The order in which boxes are searched (model.md#box-order) moves saturation by u
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.krevat2002.runs import Curve, Evidence
-
-Floats = NDArray[np.float64]
 
 
 def plotted(evidence: Evidence, log: str, series: str) -> Curve:

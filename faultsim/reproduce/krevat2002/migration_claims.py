@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claims, Finding, Parts, all_of, combine, judged, nearness
 from faultsim.reproduce.krevat2002.claims import BOTH, CHOSEN
-from faultsim.reproduce.krevat2002.measures import Floats, change, largest, middle, over, portion, relative_reduction
+from faultsim.reproduce.krevat2002.measures import change, largest, middle, over, portion, relative_reduction
 from faultsim.reproduce.krevat2002.runs import BOX_ORDERS, Curve, Evidence
 from faultsim.reproduce.parts import known
 from faultsim.reproduce.replicates import correlation

@@ -6,8 +6,9 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
@@ -15,7 +16,7 @@ from faultsim.policies.placement import BoxOrderWord
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.krevat2002.inputs import NODES
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Floats, RunList
+from faultsim.sweep.run_list import RunList
 
 PAPER_GRID = tuple(round(0.7 + 0.05 * i, 2) for i in range(15))  # section 3.3: c = 0.7 ... 1.4
 # "The saturation region for these schedulers is shown here by plotting values of c > 1.4" (NASA, section 3.4). How far
@@ -117,10 +118,10 @@ class Key(NamedTuple):
 class Curve:
     """Metrics of one series over the load coefficients `c`, ascending; `columns` as in `COLUMNS`, one value per c."""
 
-    c: NDArray[np.float64]
-    columns: Mapping[str, NDArray[np.float64]]
+    c: Floats
+    columns: Mapping[str, Floats]
 
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
+    def __getitem__(self, name: str) -> Floats:
         return self.columns[name]
 
     def upto(self, c: float) -> "Curve":
@@ -133,7 +134,7 @@ class Curve:
         i = int(np.flatnonzero(np.abs(self.c - c) < 1e-9)[0])
         return {name: float(values[i]) for name, values in self.columns.items()}
 
-    def at_utilization(self, name: str, levels: ArrayLike) -> NDArray[np.float64]:
+    def at_utilization(self, name: str, levels: ArrayLike) -> Floats:
         """Column `name` at utilizations `levels`, along the rising part of the curve; NaN where it does not reach."""
         u = self["utilization"]
         rising = np.flatnonzero(u >= np.maximum.accumulate(u))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claim
 from faultsim.reproduce.li2009 import claims, sensitivity_claims
 from faultsim.reproduce.li2009.checks import run_checks
@@ -18,7 +19,6 @@ from faultsim.reproduce.li2009.runs import Evidence, Key, Plan, plan, run_list
 from faultsim.reproduce.li2009.tables import point_rows, tables
 from faultsim.reproduce.report import Input
 from faultsim.reproduce.study import Prepared, Study, drawings, replicates
-from faultsim.sweep.run_list import Floats
 
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *sensitivity_claims.CLAIMS, *claims.UNIT_CLAIMS]
 #: Parameter of the baseline -> what it is, and the unit of a number.
@@ -41,8 +41,8 @@ _PARAMETERS = {
 }
 
 
-def _options() -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+def _options() -> dict[str, Mapping[str, object]]:
+    found: dict[str, Mapping[str, object]] = {}
     for name, (words, unit) in _PARAMETERS.items():
         default = getattr(Parameters, name)
         kind = {"type": type(default), "metavar": unit} if unit else {"choices": CHOICES[name]}

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.kernels.knapsack import knapsack
 from faultsim.policies import IntervalPredictor
@@ -38,7 +38,7 @@ class Idle(NamedTuple):
     over: float  # share of the time in which the log has more nodes busy than there are
 
 
-def idle_share(start: NDArray[np.float64], end: NDArray[np.float64], size: NDArray[Any], until: float, n: int) -> Idle:
+def idle_share(start: Floats, end: Floats, size: Values, until: float, n: int) -> Idle:
     """Time-weighted: how often at least 2 % of `n` nodes are idle, from the first start until `until`.
 
     Examples
@@ -109,9 +109,7 @@ def predictor_rates(trace: FailureTrace, p: Parameters, seed: int) -> dict[tuple
     found = {}
     for precision, recall in ((p.precision, p.recall), (0.1, 0.1), (0.25, 0.25), (1.0, 1.0)):
         reports = predictions(IntervalPredictor(precision, recall, p.interval), trace, nodes=NODES, seed=seed)
-        said = set(
-            zip(np.rint(reports["begin"] / p.interval).astype(int).tolist(), reports["node"].tolist(), strict=True)
-        )
+        said = set(zip(np.rint(reports.begin / p.interval).astype(int).tolist(), reports.node.tolist(), strict=True))
         right = len(said & failing)
         found[precision, recall] = right / len(said), right / len(failing)
     return found
@@ -119,7 +117,7 @@ def predictor_rates(trace: FailureTrace, p: Parameters, seed: int) -> dict[tuple
 
 def run_checks(
     data: str | Path | None, sources: Mapping[str, Source], parameters: Parameters, *, seed: int, quick: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """All three, by claim."""
     trace = sources["exp"].failures(0, parameters.mtbf)
     return {

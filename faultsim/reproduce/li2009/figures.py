@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.plot import PALETTE, plot_curves, plot_kiviat
 from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.li2009.claims import DISTRIBUTIONS, FIG4, FIG5, FIG9, label
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 #: Replicates from which on intervals are drawn.
 _LEAST = 5
 #: Metric -> title of its panel, and what it is multiplied by.

@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.li2009.runs import EASY, METHODS, Evidence, Place
 from faultsim.results.kiviat import AXES, KiviatGain, kiviat_area, kiviat_gain, kiviat_radii
 from faultsim.sweep.jackknife import Estimate, jackknife
 
-Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats]
 #: The metrics of the Kiviat graph, in the order of its axes.
 SIX = tuple(axis.metric for axis in AXES)

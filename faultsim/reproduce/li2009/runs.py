@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
@@ -23,7 +24,7 @@ from faultsim.policies import (
 )
 from faultsim.reproduce.li2009.inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Drawn, Parameters, Source
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Floats, RunList
+from faultsim.sweep.run_list import RunList
 
 EASY = "FCFS/EASY"  # the paper calls it FCFS
 #: The paper's three, in the order of its figures.

@@ -7,8 +7,8 @@ strategy the curves of single metrics are: here they are SUL-D's, that of its Fi
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claims, Finding, Part, combine
 from faultsim.reproduce.li2009.claims import BASELINE, DISTRIBUTIONS, MACHINE, experiments, label, stand_in
 from faultsim.reproduce.li2009.measures import above_corner, cells, composites, contrast, drop, fall, grid, relative
@@ -17,7 +17,6 @@ from faultsim.reproduce.parts import every, higher, lower, within
 from faultsim.reproduce.replicates import correlation
 from faultsim.sweep.jackknife import Estimate, jackknife
 
-Floats = NDArray[np.float64]
 _RESP, _SUL, _JFR, _FSD = "mean_response", "service_unit_loss", "job_failure_rate", "failure_slowdown"
 #: Metrics that move at all.
 _MOVING = {_RESP: "Resp", _SUL: "SUL", _JFR: "JFR", _FSD: "FSD"}

@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.kernels.partition import feasible_sizes, find_partitions, max_free_partition
@@ -25,7 +25,7 @@ _COLUMNS = {(0, 0, 0, 4, 1, 1): "c", (0, 2, 0, 4, 1, 1): "d"}
 _FAILING = 0  # the node at (0, 0)
 
 
-def _busy(picture: tuple[str, ...]) -> NDArray[np.bool_]:
+def _busy(picture: tuple[str, ...]) -> Flags:
     return np.array([[mark == "#" for mark in row] for row in picture])[:, :, None]
 
 
@@ -70,7 +70,7 @@ def figure_2() -> dict[str, Any]:
     }
 
 
-def _ratio(busy: list[NDArray[np.bool_]], sizes: list[int], budget: float) -> float:
+def _ratio(busy: list[Flags], sizes: list[int], budget: float) -> float:
     """CPU time of pop over that of divisor, for all free boxes of a size: geometric mean over occupancies and sizes."""
     logs = []
     for grid in busy:
@@ -82,7 +82,7 @@ def _ratio(busy: list[NDArray[np.bool_]], sizes: list[int], budget: float) -> fl
     return float(np.exp(np.mean(logs)))
 
 
-def finder_ratios(quick: bool) -> dict[str, Any]:
+def finder_ratios(quick: bool) -> dict[str, object]:
     """Appendix 9: how much longer than the divisor finder POP takes.
 
     Sizes are a spread of those that the torus has; half-busy occupancies are drawn from a fixed stream.
@@ -98,6 +98,6 @@ def finder_ratios(quick: bool) -> dict[str, Any]:
     return {"empty": empty, "busy": _ratio(occupancies, [1, 2, 4, 8, 16], budget)}
 
 
-def run_checks(quick: bool) -> dict[str, Any]:
+def run_checks(quick: bool) -> dict[str, object]:
     """Both, by claim."""
     return {"O1": figure_2(), "O15": finder_ratios(quick)}

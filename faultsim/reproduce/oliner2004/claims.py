@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import (
     NOT_JUDGED,
     Claims,
@@ -21,7 +22,7 @@ from faultsim.reproduce.claims import (
     nearness,
     number,
 )
-from faultsim.reproduce.oliner2004.measures import Floats, best, correlation, improvement, improvements, rises, slope
+from faultsim.reproduce.oliner2004.measures import best, correlation, improvement, improvements, rises, slope
 from faultsim.reproduce.oliner2004.runs import LOADS, LOGS, Evidence
 from faultsim.reproduce.parts import every, higher, known, lower, sized, some
 from faultsim.reproduce.replicates import difference, reduction

@@ -9,13 +9,11 @@ whole interval lies on that side of the bound, which is a one-sided test at 97.5
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.oliner2004.runs import Evidence
 from faultsim.reproduce.replicates import difference, reduction
 from faultsim.sweep.jackknife import Estimate, half_width
-
-Floats = NDArray[np.float64]
 
 
 def improvement(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Torus
@@ -25,7 +26,7 @@ from faultsim.reproduce.oliner2004.inputs import TRACES, failures
 from faultsim.results.metrics import mean_bounded_slowdown
 from faultsim.results.result import Result
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Columns, Floats, RunList
+from faultsim.sweep.run_list import Columns, RunList
 
 LOGS = ("sdsc", "nasa", "llnl")
 LOADS = (1.0, 1.2)  # section 6.2: "only results comparing for c = 1 and 1.2 are presented"

@@ -7,11 +7,10 @@ The log says what its run is measured against, in further columns: ``needed``, a
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.results.result import Result
 
-Floats = NDArray[np.float64]
 #: The probability with which a share of a pod is promised.
 PROBABILITY = 0.97
 

@@ -3,13 +3,14 @@
 Expectations and rules were written and committed before the first full run.
 """
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claims, Finding, Part, combine, number
 from faultsim.reproduce.parts import higher, within
 from faultsim.reproduce.pods import laws, titan
 from faultsim.reproduce.pods.inputs import EXTENTS
 from faultsim.reproduce.pods.runs import REPLAYED, Evidence, replayed
 from faultsim.reproduce.replicates import difference, reduction
-from faultsim.sweep.jackknife import Estimate, Floats
+from faultsim.sweep.jackknife import Estimate
 
 SETTINGS = {
     "S": "StepFun's faults and repairs of 400 servers on a Pod of 5x5x1 cubes of 16, an assumption: the record does "

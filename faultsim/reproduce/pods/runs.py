@@ -8,6 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Pod
@@ -17,7 +18,7 @@ from faultsim.reproduce.pods import laws, measures, queues, titan, training
 from faultsim.reproduce.pods.inputs import EXTENTS, SERVERS, Record, placed
 from faultsim.simulation.run import Run
 from faultsim.sweep.jackknife import Estimate, half_width
-from faultsim.sweep.run_list import Columns, Floats, RunList
+from faultsim.sweep.run_list import Columns, RunList
 
 
 class Key(NamedTuple):

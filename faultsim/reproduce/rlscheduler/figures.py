@@ -1,7 +1,7 @@
 """The tables and the figure: the same heuristics under three sets of rules, beside the published values."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMES = {"published": "its rules", "waiting time": "its rules, real waiting time", "textbook": "textbook"}
-_STYLES: dict[str, dict[str, Any]] = {
+_STYLES: dict[str, dict[str, object]] = {
     "published": {
         "marker": "_",
         "markersize": 22,

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats, Integers
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
 from faultsim.policies import External, QueueOrder
 from faultsim.results.result import Result
 from faultsim.simulation.execution import Execution, Stopped
+from faultsim.simulation.options import EngineName
 from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Columns:
 
     submit: Floats
     estimate: Floats
-    size: NDArray[np.int32]
+    size: Integers
 
     def __getitem__(self, rows: list[int]) -> "Columns":
         return Columns(self.submit[rows], self.estimate[rows], self.size[rows])
@@ -179,11 +179,11 @@ class RuledRun(Run):
 
     rules: Rules | None = None
 
-    def lower(self) -> dict[str, Any]:
+    def lower(self) -> dict[str, object]:
         """With the rules."""
         return super().lower() | {"rules": self.rules and vars(self.rules)}
 
-    def begin(self, engine: str = "core") -> "Execution | RuledExecution":
+    def begin(self, engine: EngineName = "core") -> "Execution | RuledExecution":
         """What makes it, in place of the usual `Execution`."""
         return Execution(self, engine) if self.rules is None else RuledExecution(self, self.rules, engine)
 
@@ -191,7 +191,7 @@ class RuledRun(Run):
 class RuledExecution:
     """One run under its rules: goes on like an `Execution`."""
 
-    def __init__(self, run: Run, rules: Rules, engine: str) -> None:
+    def __init__(self, run: Run, rules: Rules, engine: EngineName) -> None:
         self._simulation = Simulation(run.log, run.machine, scheduler=run.scheduler, engine=engine)
         self._caller = Caller(
             run.log, run.machine.nodes, rules.policy, backfill=rules.backfill, real_wait=rules.real_wait
@@ -210,7 +210,7 @@ class RuledExecution:
 
 
 def under_its_rules(
-    log: Workload, nodes: int, policy: str, *, backfill: bool, real_wait: bool = False, engine: str = "core"
+    log: Workload, nodes: int, policy: str, *, backfill: bool, real_wait: bool = False, engine: EngineName = "core"
 ) -> Result:
     """Run a log under RLScheduler's rules.
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from faultsim.arrays import Floats
 from faultsim.machines import Cluster
 from faultsim.policies import EasyBackfill, External, Fcfs
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.rlscheduler.inputs import NODES, sequences
 from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, RuledRun, Rules, Scored
 from faultsim.results.result import Result
-from faultsim.sweep.run_list import Columns, Floats, RunList
+from faultsim.sweep.run_list import Columns, RunList
 
 #: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted again in
 #: every pass.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Claim, Row
 from faultsim.reproduce.report import Input
@@ -20,7 +21,6 @@ from faultsim.reproduce.yu2010.figures import drawn
 from faultsim.reproduce.yu2010.inputs import DAY, FILE, NODES, load, record
 from faultsim.reproduce.yu2010.runs import Evidence, Key, Plan, View, plan, run_list
 from faultsim.reproduce.yu2010.tables import detail_rows, grids, point_rows
-from faultsim.sweep.run_list import Floats
 
 __all__ = ["CLAIMS", "STUDY", "judge", "prepared", "reproduce"]
 

@@ -103,7 +103,7 @@ def conventional(
     return right / len(predictions), seen / len(failures)
 
 
-def _figure_1() -> dict[str, Any]:
+def _figure_1() -> dict[str, object]:
     """Two failures of a node, two predictions: P1 comes before the first failure, P2 lies in the second's down time."""
     down, at = [(30.0, 40.0), (70.0, 80.0)], [22.0, 75.0]
     trace = FailureTrace([begin for begin, _ in down], [0, 0], [end - begin for begin, end in down], span=100)
@@ -117,7 +117,7 @@ def _figure_1() -> dict[str, Any]:
     }
 
 
-def _window() -> dict[str, Any]:
+def _window() -> dict[str, object]:
     """The node is down from 100 to 120, 130 is predicted, a job would run until 140: section 4.C."""
     result = simulate_workflows(
         Workflow([[140, 300]]),
@@ -135,6 +135,6 @@ def _window() -> dict[str, Any]:
     }
 
 
-def run_checks() -> dict[str, Any]:
+def run_checks() -> dict[str, object]:
     """What L1 to L4 look at."""
     return {"example": example(), "figure 1": _figure_1(), "window": _window()}

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claims, Finding, all_of, combine, nearness
 from faultsim.reproduce.parts import every, higher, lower, sized, within
 from faultsim.reproduce.yu2010.checks import DECISIONS
-from faultsim.reproduce.yu2010.measures import Floats, correlation, growth, listed, mean, rise, saved, saving, trend
+from faultsim.reproduce.yu2010.measures import correlation, growth, listed, mean, rise, saved, saving, trend
 from faultsim.reproduce.yu2010.runs import READINGS, View
 
 #: Claims about the worked example and the definitions: they need no runs.

@@ -1,11 +1,11 @@
 """Figures 6 to 15 of [yu2010] in the paper's arrangement, and the numbers behind each as CSV."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 #: Label -> abscissae, and values of shape (abscissae, windows).
 Curves = dict[str, tuple[Floats, Floats]]
 Panel = tuple[Callable[[View], Curves], str, str]
@@ -199,7 +198,7 @@ def _fig6(runs: dict[str, Example]) -> "Figure":
         for node, begin, down in zip(trace.node, trace.time, trace.downtime, strict=True):
             ax.barh(int(node), down, left=begin, color="#5F6368", height=0.8)
         for job, node, begin, computing, end, killed in _spans(run):
-            style: dict[str, Any] = {"hatch": "///"} if killed else {}
+            style: dict[str, object] = {"hatch": "///"} if killed else {}
             ax.barh(node, computing - begin, left=begin, color=PALETTE[job], alpha=0.35, height=0.55, **style)
             ax.barh(
                 node, end - computing, left=computing, color=PALETTE[job], alpha=0.9, height=0.55, ec="white", **style

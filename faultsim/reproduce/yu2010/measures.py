@@ -16,12 +16,10 @@ Intervals are at 95 %, by leaving out one window at a time; all that is compared
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.yu2010.runs import View
 from faultsim.sweep.jackknife import Estimate, jackknife
-
-Floats = NDArray[np.float64]
 
 
 def _saving(ours: Floats, base: Floats) -> float:

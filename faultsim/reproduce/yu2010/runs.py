@@ -7,19 +7,20 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.data.workflow import Workflow
 from faultsim.machines.resources import Resources
 from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs
 from faultsim.reproduce.yu2010.inputs import NODES, Record, Source, predicted, shares
 from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.kinds import WORKFLOW_RUNS
-from faultsim.sweep.run_list import Floats, RunList
+from faultsim.sweep.run_list import RunList
 
 #: Order of ready jobs while several workflows have some; the first is Yu and Shi's as others tell it, the second is the
 #: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")
 #: Name -> the scheduler under a reading.
-SCHEDULERS: dict[str, Callable[[Any], Any]] = {
+SCHEDULERS: dict[str, Callable[[Any], object]] = {
     "flaw": lambda reading: Flaw(across=reading),
     "fifo": lambda reading: Fifo(aware=True),
     "flaw, shared": lambda reading: Flaw(across=reading),

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
@@ -138,7 +138,7 @@ def _capped(log: Workload) -> Workload:
     return _replaced(log, size=np.minimum(log.size, NODES))
 
 
-def _replaced(log: Workload, **changed: NDArray[Any]) -> Workload:
+def _replaced(log: Workload, **changed: Values) -> Workload:
     columns: dict[str, Any] = dict(log.columns) | changed
     return Workload(**columns, name=log.name)
 

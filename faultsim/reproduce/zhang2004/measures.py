@@ -19,22 +19,21 @@ clearly not 0.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Flags, Floats
 from faultsim.reproduce.zhang2004.runs import View
 from faultsim.sweep.jackknife import Estimate, jackknife
 
-Floats = NDArray[np.float64]
 #: Load -> lowest and highest run-time factor.
 BANDS = {"low": (0.0, 0.55), "medium": (0.55, 0.85), "high": (0.85, 9.0), "all": (0.0, 9.0)}
 #: A kind of failures and a policy; ("", "none") is the run without failures.
 Arm = tuple[str, str]
 
 
-def band(view: View, name: str) -> NDArray[np.bool_]:
+def band(view: View, name: str) -> Flags:
     """Which factors are of a load: "low", "medium", "high" or "all"."""
     low, high = BANDS[name]
-    found: NDArray[np.bool_] = (view.factors > low) & (view.factors < high)
+    found: Flags = (view.factors > low) & (view.factors < high)
     return found
 
 
@@ -52,7 +51,7 @@ def changes(ours: Floats, base: Floats) -> Floats:
     return rise
 
 
-def over_band(values: Floats, keep: NDArray[np.bool_]) -> float:
+def over_band(values: Floats, keep: Flags) -> float:
     """The mean of what is not NaN among `keep`; NaN if all is."""
     chosen = values[keep & ~np.isnan(values)]
     return float(chosen.mean()) if len(chosen) else float("nan")

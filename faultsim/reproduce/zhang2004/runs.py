@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
@@ -27,7 +28,7 @@ from faultsim.policies import (
 from faultsim.reproduce.zhang2004.fit import NODES
 from faultsim.reproduce.zhang2004.inputs import DAYS, Kind, Source, failures
 from faultsim.simulation.run import Run
-from faultsim.sweep.run_list import Floats, RunList
+from faultsim.sweep.run_list import RunList
 
 #: Factors on the run times: the paper's x axis is the average job execution time, without values in the text.
 FACTORS = tuple(round(0.3 + 0.1 * i, 1) for i in range(9))
@@ -57,7 +58,7 @@ PERIODS = (2, 4, 24)
 HEURISTICS = {"all": AllJobs(), "long": LongJobs(300.0), "big": BigJobs(1)}
 
 
-def _windows(hours: int, heuristic: str) -> dict[str, Any]:
+def _windows(hours: int, heuristic: str) -> dict[str, object]:
     return {
         "checkpointing": PredictedWindows(
             Buckets(length=hours * _HOUR), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST
@@ -65,7 +66,7 @@ def _windows(hours: int, heuristic: str) -> dict[str, Any]:
     }
 
 
-def _lff(threshold: float) -> dict[str, Any]:
+def _lff(threshold: float) -> dict[str, object]:
     return {
         "placement": LeastFailuresFirst(),
         "migration": LeastFailuresMigration(threshold=threshold, cost=_COST),
@@ -73,7 +74,7 @@ def _lff(threshold: float) -> dict[str, Any]:
 
 
 #: Name -> what a run is given besides the common settings.
-POLICIES: dict[str, dict[str, Any]] = {
+POLICIES: dict[str, dict[str, object]] = {
     "none": {},
     **{f"periodic {hours} h": {"checkpointing": Periodic(hours * _HOUR, _COST)} for hours in PERIODS},
     "before": {"checkpointing": BeforeFailure(_COST)},

@@ -6,8 +6,8 @@ Rules and tolerances were written before the runs were looked at; see `measures`
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Floats
 from faultsim.reproduce.claims import Claims, Finding, Part, combine, nearness
 from faultsim.reproduce.parts import every, higher, known, lower, sized, within
 from faultsim.reproduce.zhang2004.claims import CHOSEN
@@ -24,7 +24,6 @@ from faultsim.reproduce.zhang2004.measures import (
 from faultsim.reproduce.zhang2004.runs import HEURISTICS, PERIODS, View
 from faultsim.sweep.jackknife import Estimate, jackknife
 
-Floats = NDArray[np.float64]
 TRACES = {"I": "b85", "T": "w64", "S": "a99"}
 CLAIMS = Claims[View](CHOSEN)
 

@@ -1,3 +1,0 @@
-from faultsim._core.outlook import Outlook
-
-class Places(Outlook): ...

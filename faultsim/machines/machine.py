@@ -1,0 +1,114 @@
+"""`Machine`: what every machine that takes job logs answers about itself.
+
+A machine is a subclass in this folder.  Everything outside it reads these answers and never tests for a class, so that
+a new machine works everywhere once it gives them.
+"""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from faultsim.arrays import Indices, Integers, LongIntegers
+from faultsim.data.slowdowns import Slowdown
+from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
+from faultsim.machines.speed_forms import SpeedForm
+
+
+class Machine:
+    """Base of the machines; the defaults are those of a machine whose jobs take any free nodes."""
+
+    #: Whether any free nodes serve any job, so that the number of free nodes decides whether a job fits.
+    any_nodes: ClassVar[bool] = False
+    #: Whether a job has a box of nodes with coordinates, else a set of nodes.
+    has_boxes: ClassVar[bool] = False
+    #: What a place of the largest size is called, and what it is counted in.
+    largest_place: ClassVar[str] = "machine"
+    node_unit: ClassVar[str] = "nodes"
+    #: What a picture of the machine at one moment shows; "": the nodes are drawn in a row over time only.
+    picture: ClassVar[str] = ""
+
+    if TYPE_CHECKING:  # fields of some, properties of others
+
+        @property
+        def nodes(self) -> int: ...
+        @property
+        def shape(self) -> tuple[int, int, int] | None:
+            """The extents of the coordinates of nodes; None if they have none."""
+
+    @property
+    def name(self) -> str:
+        """The kind of machine, as in its lowered form."""
+        raise NotImplementedError
+
+    def lower(self) -> dict[str, object]:
+        """The plain form that the engine takes and that provenance keeps."""
+        raise NotImplementedError
+
+    @property
+    def wraps(self) -> bool:
+        """Whether the first and the last coordinate along an axis are neighbours."""
+        return False
+
+    # -- sizes
+
+    @property
+    def largest_job(self) -> int:
+        """Nodes of the largest job that fits the empty machine."""
+        return self.nodes
+
+    @property
+    def blocks(self) -> tuple[int, int] | None:
+        """The number of blocks of nodes that places are made of (the cubes of a pod), and the nodes of each."""
+        return None
+
+    @property
+    def held_back(self) -> int:
+        """Blocks that no job takes while others are up."""
+        return 0
+
+    @property
+    def exchanges_nodes(self) -> bool:
+        """Whether a part of a job's place can be exchanged for any other that is free."""
+        return True
+
+    def spare_units(self, size: Integers) -> tuple[LongIntegers, int]:
+        """The units of which `HotSpares` adds some, in jobs of these sizes (0: none is added), and the nodes of one."""
+        return size.astype(np.int64), 1
+
+    # -- logs and failures
+
+    def check_log(self, log: Workload) -> None:
+        """Refuse a log whose further columns do not fit the machine."""
+
+    def shape_ranks(self, log: Workload) -> Integers | None:
+        """Which of the shapes of its size each job requests, from 1 on, 0 for any; None where that does not matter."""
+        return None
+
+    def check_slowdown(self, effect: Slowdown) -> None:
+        """Refuse an effect of an outage on speeds that this machine cannot have."""
+        if effect.shapes or effect.axis:
+            raise OptionError(f"{effect!r} is about slices, and {self} has none: give one speed, no axis")
+
+    def speed_forms(self, log: Workload) -> tuple[list[SpeedForm], Indices]:
+        """The different forms of the jobs, which decide when a job is slow, and the form of each job."""
+        return [SpeedForm("", (1, 1, 1)), SpeedForm("", (2, 1, 1))], (log.size > 1).astype(np.intp)
+
+    # -- how it is shown and simulated
+
+    @property
+    def array_shape(self) -> tuple[int, ...]:
+        """The shape of an array with one entry per node, such as `Decision.occupancy`."""
+        if self.has_boxes:
+            assert self.shape is not None
+            return self.shape
+        return (self.nodes,)
+
+    @property
+    def with_coordinates(self) -> str:
+        """How to write the same machine with coordinates; empty if it cannot have any."""
+        return ""
+
+    def first_events(self, many: int) -> int:
+        """Events of the first slice of a run, where `many` suit the scheduler: few if one event may take long."""
+        return many
