@@ -8,7 +8,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from faultsim.simulation.jobs import expected_runtimes
 from faultsim.simulation.lowering import INFINITY, Unknown, known_runtimes, lower
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
+
+if TYPE_CHECKING:
+    from faultsim.explain.moment import Moment
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -63,6 +66,7 @@ class Execution:
         given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
+        self._world, self._moments = given.world, None
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
 
@@ -156,9 +160,21 @@ class Execution:
         columns = run.machine.name, expected_runtimes(run, self.log), self.log.size
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, run.log.columns))
 
+    def moment(self, row: int) -> "Moment":
+        """What there is now, for an explanation of the job of a row."""
+        from faultsim.explain.moment import Moments, of_reference
+
+        ids = self.log.id
+        if hasattr(self.engine, "state"):
+            return of_reference(self.engine.state, ids)
+        if self._moments is None or self._moments.settings is not self.engine.settings:  # another scheduler took over
+            self._moments = Moments(self.engine.settings, self._world)
+        return self._moments.of(self.engine.snapshot(row, self._moments.most), ids)
+
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""
         other = copy(self)
+        other._moments = None
         other.engine = self.engine.copy()
         return other
 

@@ -1,19 +1,17 @@
 """`simulate`, and `rerun`: a log and a machine become a checked `Run`, the run becomes a `Result`."""
 
 import warnings
-from typing import Any, Unpack
+from typing import Unpack
 
 from faultsim import checks
-from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
-from faultsim.policies import from_lowered
-from faultsim.policies.registry import KINDS
 from faultsim.results.result import Result
 from faultsim.results.revision import caveat
 from faultsim.simulation.options import OPTIONS, EngineName, Options, OwnPolicies, refuse_unknown, takes
 from faultsim.simulation.progress import Progress
+from faultsim.simulation.repeat import run_of
 from faultsim.simulation.run import Run
 
 
@@ -147,20 +145,5 @@ def rerun(
         raise OptionError(f"rerun takes a Result, got {checks.shown(result)}")
     for text in caveat(result.model_revision):
         warnings.warn(f"rerun: the result is {text}: it is computed again by this revision", stacklevel=2)
-    record = result.record
-    options = dict(record.settings)
-    options.pop("machine")
-    engine = options.pop("engine")
-    for noted in ("oracle_runtimes", "without_effect"):
-        options.pop(noted, None)
-    if options.pop("live", False):
-        raise OptionError("the result of a simulation with live= does not hold what it was told: it cannot be repeated")
     refuse_unknown("rerun", policies, OwnPolicies.__annotations__)
-    for kind in (kind for kind in KINDS if kind in OPTIONS):
-        given = policies.get(kind)
-        options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
-    options["failures"] = record.failures
-    columns: dict[str, Any] = dict(record.columns)
-    further = {name: columns.pop(name) for name in further_names(columns)}
-    log = Workload(**columns, columns=further, dropped=record.dropped, name=record.source)
-    return Run(log, result.machine, **options).simulate(progress=progress, engine=engine)
+    return run_of(result, policies).simulate(progress=progress, engine=result.record.settings["engine"])

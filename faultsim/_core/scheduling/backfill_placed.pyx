@@ -140,6 +140,20 @@ cdef double restrict(backfill_t *p, sim_t *s, double t, double end, permit_t *pe
     return first
 
 
+cdef bint is_tried(const backfill_t *p, int32_t i, double t) noexcept nogil:
+    """Whether a time, in step i, is now or one at which a job, a reservation or a repair ends."""
+    cdef int32_t k
+    if i == 0 or t > p.line.at[i] or p.line.edges[i] > p.line.begins[i]:
+        return True
+    if p.open_head and t == p.reservation[0].end:
+        return True
+    if p.any_instant:
+        for k in range(p.n):
+            if p.reservation[k].begin == p.reservation[k].end == t:
+                return True
+    return False
+
+
 cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
     cdef window_t *w = &p.window
     memset(w, 0, sizeof(window_t))
@@ -251,8 +265,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         end = end_if_started_at(s, job, t)
         fill_window(&p.window, f)
         start = min(restrict(p, s, t, end, &permit), f.at[i + 1] if i + 1 < f.n else INFINITY)
-        # Tried are now, and the times at which something ends.
-        if i > 0 and t == f.at[i] and f.edges[i] == f.begins[i]:
+        if not is_tried(p, i, t):
             continue
         memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
         code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)

@@ -13,6 +13,7 @@
 # entered         what else is done when a job enters the queue
 # extend, complete        the horizon becomes later than now; the plan is made whole (horizon.pxi); OK or a code
 # rearrange       what a pass does after the first sweep; `again`: the plan has to be made from nothing
+# store_place     the place of a reservation, where there are places
 # nodes_reserved  the sizes of the reservations, by job
 #
 # The plan is kept between passes.  `line` has the running jobs until their expected ends, and all reservations but those
@@ -200,10 +201,23 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return least if least < sound else sound
 
 
+cdef int reserved_at(void *state, void *sim, int32_t job, double *begin, place_t *place) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef int code
+    if p.rebuild:
+        return 0
+    code = complete(p, <sim_t *>sim)
+    if code < 0 or p.begin[job] == INFINITY:
+        return code
+    begin[0] = p.begin[job]
+    store_place(p, job, place)
+    return 1
+
+
 cdef plan_t *open_plan(sim_t *s, int32_t steps, int32_t refusals) except NULL:
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
-    s.scheduler.schedule, s.scheduler.spare = schedule, spare
+    s.scheduler.schedule, s.scheduler.spare, s.scheduler.reserved_at = schedule, spare, reserved_at
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
     describe_line(&p.line, s)
     open_timeline(p, &p.line, min(steps, thresholds.first_room))

@@ -17,6 +17,7 @@ from faultsim._core.scheduling.least_free cimport change_t, least_free, most_cha
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport place_t
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds, thresholds_t
 
@@ -330,6 +331,10 @@ cdef inline void entered(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline int rearrange(sim_t *s, bint *again) noexcept nogil:
     return OK
+
+
+cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexcept nogil:
+    pass
 
 
 cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:

@@ -297,6 +297,10 @@ cdef inline int rearrange(sim_t *s, bint *again) noexcept nogil:
     return OK if s.migration.rearrange == NULL else s.migration.rearrange(s.migration.state, s, again)
 
 
+cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexcept nogil:
+    place[0] = p.place[job]
+
+
 cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:
     return p.nodes
 
