@@ -30,7 +30,7 @@ from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 
 if TYPE_CHECKING:
-    from faultsim.explain.moment import Moment
+    from faultsim.explain.moment import Moment, Moments
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -66,7 +66,8 @@ class Execution:
         given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
-        self._world, self._moments = given.world, None
+        self._world = given.world
+        self._moments: Moments | None = None
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
 

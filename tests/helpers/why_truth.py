@@ -17,9 +17,9 @@ class Truth:
 
     def __init__(self, state: State, order: list[Job]) -> None:
         self.state, self.order = state, order
-        self.scheduler = state.settings["scheduler"]
+        self.scheduler = state.settings.scheduler
         self.kept = state.left_alone
-        self.spares = int(state.settings["machine"].get("spares", 0))
+        self.spares = int(state.settings.machine.get("spares", 0))
 
     # -- what is free
 
@@ -30,7 +30,7 @@ class Truth:
             if max(job.expected, self.state.now) > t or t == -math.inf:
                 count += job.allocated
                 mask |= job.box.mask if job.box is not None else 0
-        known = self.state.settings["scheduler"].get("repairs") == "known"
+        known = self.state.settings.scheduler.get("repairs") == "known"
         held = [job for job in self.state.running if job.held]
         for node, up in self.state.up.items():
             in_job = any(job.has(node) for job in held)
@@ -53,7 +53,7 @@ class Truth:
         """Whether no more cubes of a pod are in use than are not held back, with this place too."""
         if not self.spares:
             return True
-        hosts = self.state.settings["machine"]["hosts"]
+        hosts = self.state.settings.machine["hosts"]
         down = sum(1 << node for node in self.state.up if not any(job.has(node) for job in self.state.running))
         used = mask & ~down | place
         cubes = sum(bool(used >> cube * hosts & ((1 << hosts) - 1)) for cube in range(self.state.nodes // hosts))

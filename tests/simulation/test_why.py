@@ -1,6 +1,7 @@
 """Why a job does not start now: true by brute force, equal on both engines, and what a pass would do."""
 
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -86,7 +87,7 @@ class Slow(fs.Scheduler):
 def judged(state, scheduler):
     """The state as it would be with another scheduler, which has made no plan yet."""
     other = copied(state)
-    other.settings = {**state.settings, "scheduler": scheduler.lower()}
+    other.settings = replace(state.settings, scheduler=scheduler.lower())
     other.rules = rules_of(other.settings)
     other.disturbed, other.last_pass = True, None
     return other
