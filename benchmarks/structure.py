@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-CODE = (".py", ".pyi", ".pyx", ".pxd", ".h")
+CODE = (".py", ".pyi", ".pyx", ".pxd", ".pxi", ".h")
 LONG = 500
 
 

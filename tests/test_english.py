@@ -35,7 +35,7 @@ FILES = sorted(
     path
     for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "paper/*.md", "faultsim/**/*.*")
     for path in CHECKOUT.glob(pattern)
-    if path.suffix in (".md", ".py", ".pyi", ".pyx", ".pxd")
+    if path.suffix in (".md", ".py", ".pyi", ".pyx", ".pxd", ".pxi")
     if not {"_build", "generated"} & set(path.parts)
 )
 

@@ -61,17 +61,15 @@ TESTS = {
         "tests/core/test_choose.py", "tests/core/test_curve_best_fit.py", "tests/core/test_most_cubic.py",
     ],
     "_core/scheduling": [
-        "tests/core/test_profile.py", "tests/core/test_by_slope.py", "tests/core/test_work_conservative.py",
+        "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py", "tests/core/test_work_conservative.py",
         "tests/core/test_work_conservative_torus.py", "tests/core/test_work_running.py",
         "tests/core/test_conservative_many.py",
     ],
     "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
     "_core/scheduling/backfill": ["tests/core/test_backfill.py"],
     "_core/scheduling/conservative_counted": [
-        "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py", "tests/core/test_profile.py",
-    ],
-    "_core/scheduling/counted_plan": [
-        "tests/verification/test_plain_cluster.py", "tests/core/test_conservative_many.py",
+        "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py",
+        "tests/verification/test_plain_cluster.py",
     ],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
     "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
