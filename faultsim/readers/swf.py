@@ -35,7 +35,6 @@ FURTHER = ("group", "executable", "queue", "partition", "status", "preceding_job
            "cpu_time", "memory", "requested_memory", "think_time")  # fmt: skip
 _SIZES = ("requested", "allocated")
 _WHOLE = frozenset(("id", *_SIZES, "user", *FURTHER[:6]))
-_FURTHER_WHOLE = frozenset(FURTHER[:6])
 _DEPENDENCE = ("preceding_job", "think_time")
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
@@ -277,7 +276,7 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
                 problem = f"{shown(field)} is not a number"
             elif key in _WHOLE and not value.is_integer():
                 problem = f"{key} {value!r} is not a whole number"
-            elif key in _FURTHER_WHOLE and not _fits(value):
+            elif key in _WHOLE and not _fits(value):
                 problem = f"{key} {value!r} does not fit into int64"
             if value is None or problem:
                 log.dropped.unreadable(key, f"line {number}", problem, text)
@@ -309,7 +308,7 @@ def _columns(block: bytes, wanted: tuple[str, ...], usual: Mapping[str, tuple[in
     table = dict(zip(wanted, columns, strict=True))
     numbers = [table[key] for key in wanted if key in _WHOLE and table[key].dtype.kind == "f"]
     whole = all((column == np.floor(column)).all() for column in numbers)
-    fit = all(map(_fits, (table[key] for key in wanted if key in _FURTHER_WHOLE)))
+    fit = all(map(_fits, numbers))
     return table if whole and fit else None
 
 

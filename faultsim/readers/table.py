@@ -90,7 +90,7 @@ class Reader(Generic[Data]):
     Examples
     --------
     >>> readers_of(FailureTrace)["fta"].options
-    ('prefix', 'begin', 'end', 'min_downtime', 'under_way')
+    ('prefix', 'begin', 'end', 'min_downtime', 'under_way', 'strict')
     """
 
     gives: type[Data]
