@@ -295,6 +295,8 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
         looks = "HTML or XML"
     elif block.lstrip()[:1] in (b"{", b"["):
         looks = "JSON"
+    elif block.lstrip().startswith((b"pegasus:", b"x-pegasus:", b"---\n", b"%YAML")):
+        looks = "YAML, such as a workflow of Pegasus 5 (its DAX and WfFormat are read)"
     if looks:
         raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
 

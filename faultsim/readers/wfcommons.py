@@ -76,6 +76,11 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, str
     place = _Place(_parsed(lines), lines.name, "")
     title = stem(path, _SUFFIXES) if name is None else str(name)
     is_strict = checks.flag("strict", strict)
+    if place.has("profiles") and not place.has("workflow"):
+        raise place.bad(
+            "a workload of Batsim, which is not read; a CSV of its jobs with submit, runtime, size and estimate is",
+            at="",
+        )
     workflow = place.get("workflow", dict)
     for older in _OLDER:
         if workflow.has(older.partition(".")[2]) and not workflow.has("specification"):
