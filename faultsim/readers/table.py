@@ -380,7 +380,7 @@ def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data
         return reader.read(path, **options)
     except InputError:
         found = what_is(path)
-        if found.gives is gives:
+        if found.gives is gives or found.name == "swf":  # which is what no other format fits
             raise
         mend = f"; the format csv reads it as a {_WORDS[gives]}" if reader.name == "csv" else ""
         raise InputError(f"{path}: a {found.called}, and no {_WORDS[gives]}: {_TAKES[found.gives]}{mend}") from None

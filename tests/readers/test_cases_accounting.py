@@ -4,6 +4,7 @@ Files are those of ``cases`` in the folder of public data; rows with files are s
 """
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,24 @@ def test_formats_without_a_reader_are_named(cases, name, what, capsys):
     refused(InputError, what, fs.read, cases / name)
     assert main(["show", str(cases / name)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "what"),
+    [
+        ("F01-fta-lanl-tabs.tab", ["run"], "a failure trace, event_trace.tab .* no job log: --failures takes it"),
+        ("F10-iso-times.csv", ["run"], "a failure trace, .* no job log: .*; the format csv reads it as a job log"),
+        ("D03-dax3.6.dax", ["run"], "a workflow, Pegasus .* no job log: 'faultsim workflow run' takes it"),
+        ("S03-parsable-trailing.txt", ["failures", "summary"], "a job log, what sacct .* 'faultsim run' takes it"),
+        ("D03-dax3.6.dax", ["failures", "summary"], "a workflow, .* no failure trace: 'faultsim workflow run' takes"),
+        ("E01-sacctmgr-events.txt", ["workflow", "summary"], "a failure trace, what sacctmgr .* and no workflow"),
+    ],
+)
+def test_files_of_another_kind_are_named(cases, name, arguments, what, capsys):
+    assert main([*arguments, str(cases / name)]) == 2
+    said = capsys.readouterr().err
+    assert re.search(what, said)
+    assert said.count("\n") == 1
 
 
 # -- rows without a file -----------------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ def test_a_mistake_inside_a_file_that_is_named_has_both_lines(tmp_path):
     log = (tmp_path / "log.swf").read_text().splitlines()
     log[-2] = "19 x 3"
     (tmp_path / "log.swf").write_text("\n".join(log) + "\n")
-    text = '[base]\nlog = "log.swf"\nmachine = "cluster:128"\npredictor = "confidence:0.5"\n'
+    text = '[base]\nlog = { file = "log.swf", strict = true }\nmachine = "cluster:128"\npredictor = "confidence:0.5"\n'
     text += "[grid]\nfailures = ['none',\n 'none.csv']\n"
     with pytest.raises(fs.InputError) as caught:
         fs.read_sweep(written(tmp_path, text))
