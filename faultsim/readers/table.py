@@ -380,7 +380,9 @@ def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data
         return reader.read(path, **options)
     except InputError:
         found = what_is(path)
-        if found.gives is gives or found.name == "swf":  # which is what no other format fits
+        # SWF is what no other format fits, and a job log what any table may be.
+        is_guess = found.gives is Workload and found.name in ("swf", "csv")
+        if found.gives is gives or is_guess or options:
             raise
         mend = f"; the format csv reads it as a {_WORDS[gives]}" if reader.name == "csv" else ""
         raise InputError(f"{path}: a {found.called}, and no {_WORDS[gives]}: {_TAKES[found.gives]}{mend}") from None
