@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections import Counter
@@ -27,6 +28,8 @@ _SPACES = re.compile(r"[ \t]+")
 _VALUE = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|\d{4}-\d\d-\d\d.*", re.ASCII)
 #: The line of Excel that names the separator.
 _EXCEL = re.compile(r"sep=(.)", re.IGNORECASE)
+#: Bytes by which a file is judged.
+_JUDGED = 1024
 #: Names of columns that are compared with a misspelt one; a comparison takes about 10 us.
 MOST_COMPARED = 1000
 #: Characters of a field in quotes; Python's own limit is 131,072.
@@ -106,6 +109,9 @@ class NamedColumns:
             self._name(names, columns)
             self._unread |= unread
         else:
+            looks = _other_format(content)
+            if looks:
+                raise InputError(f"{name}: not a table with a line of names but {looks}")
             self._text(content.decode("utf-8-sig", "replace"), separator, quoted, wanted)
         self.rows = len(next(iter({**self.columns, **self._odd}.values()), ()))
 
@@ -365,6 +371,16 @@ class NamedColumns:
     def _given(self, column: str, row: int) -> str:
         value = self.columns[column][row]
         return shown(value.encode("utf-8", "replace")) if isinstance(value, str) else str(value)
+
+
+def _other_format(content: bytes) -> str:
+    """What a file is that can be no table of text."""
+    first = content[:_JUDGED].removeprefix(codecs.BOM_UTF8).lstrip()
+    if b"\0" in content[:_JUDGED] or first.startswith((b"\x89PNG", b"%PDF", b"\xd0\xcf\x11\xe0")):
+        return "binary"
+    if first.startswith((b"<!DOCTYPE", b"<html", b"<?xml", b"<adag")):
+        return "HTML or XML"
+    return "JSON" if first.startswith((b"{", b"[")) else ""
 
 
 def _separator(header: str) -> str:

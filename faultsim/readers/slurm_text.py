@@ -142,9 +142,10 @@ def table_of_text(
         )
     found = _NAME.findall(header if separator is None else header.replace(separator, " "))
     if sum(word.lower() in known for word in found) < min(2, len(found)) or not found:
+        is_record = "T" in header and (header.count("|") > 1 or separator is not None)
+        mend = "leave out --noheader (-n) of the command" if is_record else f"expected what {command} prints"
         raise InputError(
-            f"{name}, line {first + 1}: not a line with the names of fields but {shown(header.encode())}; "
-            f"leave out --noheader (-n) of the command"
+            f"{name}, line {first + 1}: not a line with the names of fields but {shown(header.encode())}; {mend}"
         )
     between = separator or _between(name, header, known)
     fields, rows, places = _records(lines, first, between, known, dropped)

@@ -263,7 +263,9 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
         fields = _fields(text)
         if log.is_empty and not rows and _number("id", fields[0]) is None:
             what = f"line {number} is {shown(text)}, expected {_WIDTH} numbers"
-            raise InputError(f"{log.name}: not an SWF log; {what}")
+            has_names = text[:1].isalpha() and any(text.count(sign) > 1 for sign in (b",", b"|", b"\t", b";"))
+            mend = "; fs.read judges what a file is, and reads tables" if has_names else ""
+            raise InputError(f"{log.name}: not an SWF log; {what}{mend}")
         if len(fields) < _WIDTH:
             log.dropped.unreadable("record", f"line {number}", f"{len(fields)} fields, expected {_WIDTH}", text)
             continue

@@ -172,7 +172,8 @@ def _parsed(lines: Lines) -> Any:
     try:
         return json.loads(lines.json(), parse_int=_whole)
     except json.JSONDecodeError as error:
-        raise InputError(f"{lines.name}, line {error.lineno}, column {error.colno}: {error.msg}") from None
+        place = f"{lines.name}, line {error.lineno}, column {error.colno}"
+        raise InputError(f"{place}: {error.msg}; expected the JSON of WfCommons") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
     except RecursionError:
