@@ -43,12 +43,8 @@ cdef struct thresholds_t:
     int32_t word_nodes       # nodes of tori whose maps are single integers; at most 128
     int32_t octet_rows       # rows of tori that are searched by one loop over words; at most 8
     int32_t layer_bytes      # bytes of layers that a view keeps; where more are needed, it keeps none
-    int32_t gain_words       # words looked at for what a view gains by one occupancy, before it forgets everything
-    int32_t gain_part        # the same as a part of what it took to find the bounds; 0: no such limit
-    int32_t gain_pieces      # boxes that are left at a time; at most 4
-    int32_t thin_slices      # slices of the boxes that are searched by slices, not by words
-    int32_t slice_words      # words of tori above which slices are always searched
-    int32_t slice_part       # part of the nodes of a smaller torus, for boxes that are searched by slices
+    int32_t gain_part        # of the words looked at to find the bounds of a view: so many to raise them; 0: no limit
+    int32_t slice_part       # part of the nodes: free boxes are searched for beside boxes of at most so many; 0: of all
     int32_t near_looks       # words and nodes looked at beside a few places, before the whole torus is searched
     int32_t memo_choices     # choices that are remembered on a torus with maps of single integers; a power of two
     int32_t single_columns   # columns looked at one by one, before a search of all

@@ -10,11 +10,18 @@ from hypothesis import strategies as st
 from faultsim._core.torus.chooser import Chooser
 from faultsim._core.torus.occupancy import Torus
 from faultsim._core.torus.row_maps import use_kernels
+from helpers.thresholds import at
 
 #: Few enough nodes to look at every box.
 SMALL = [(9, 3, 6), (3, 9, 6), (2, 8, 9), (10, 2, 7)]
 #: Lines of 8, 16, 32 and 64 bits, rows of one word and of several, and the longest axes.
 SHAPES = [(9, 3, 6), (10, 4, 5), (3, 12, 15), (9, 2, 20), (5, 3, 32), (2, 2, 40), (2, 3, 64), (64, 3, 4), (3, 64, 5)]
+
+
+def torus_of(shape, wrap, **limits):
+    """A torus that is searched beside all boxes, however small it is and however large these are."""
+    with at(**{"octet_rows": 0, "slice_part": 0, **limits}):
+        return Torus(*shape, wrap)
 
 
 def nodes_of(box, shape):
@@ -46,7 +53,7 @@ def counts(nodes, extents, wrap):
 @given(st.sampled_from(SMALL), st.booleans(), st.integers(0, 2**32 - 1))
 def test_a_room_is_found_if_one_meets_the_box_and_only_if_there_is_one(shape, wrap, seed):
     rng = np.random.default_rng(seed)
-    finder = Chooser(Torus(*shape, wrap))
+    finder = Chooser(torus_of(shape, wrap))
     busy = rng.random(shape) < rng.choice([0.1, 0.3, 0.6])
     left = draw_box(rng, shape, wrap, 2)
     if rng.random() < 0.8:
@@ -77,7 +84,7 @@ def test_all_loops_give_the_same(shape, wrap):
         left = draw_box(rng, shape, wrap, 3)
         busy[nodes_of(left, shape)] = False
         asked.append((busy, int(rng.integers(1, 3 * np.prod(left[3:]) + 1)), left))
-    torus, answers = Torus(*shape, wrap), []
+    torus, answers = torus_of(shape, wrap), []
     try:
         for i in (-1, 0, 1, 2):
             if use_kernels(i):
@@ -94,7 +101,7 @@ def test_all_loops_give_the_same(shape, wrap):
 def test_rooms_that_must_stay_are_found_beside_what_becomes_free(shape, wrap, seed):
     """Each answer is that of a new finder, which looks at all of the machine, as these rooms become fewer or others."""
     rng = np.random.default_rng(seed)
-    torus = Torus(*shape, wrap)
+    torus = torus_of(shape, wrap)
     kept = Chooser(torus)
     for _ in range(4):
         later = rng.random(shape) < rng.choice([0.05, 0.2])
@@ -123,7 +130,7 @@ def test_rooms_that_must_stay_are_found_beside_what_becomes_free(shape, wrap, se
 def test_a_new_room_frees_sizes_even_if_it_is_met_by_one_that_is_not_there(near):
     """Two rooms that meet, and a box that meets both on the other side of the ring; then a third room beside it."""
     shape = (9, 4, 10)
-    kept = Chooser(Torus(*shape, True))
+    kept = Chooser(torus_of(shape, True))
     busy, later = np.ones(shape, bool), np.ones(shape, bool)
     busy[[8, 0], 1, 0] = busy[4, 1, [9, 0, 1]] = False
     later[0:5, 0:2, 0] = later[4:9, 1:3, 0] = False
@@ -139,7 +146,7 @@ def test_rooms_beside_large_boxes_are_looked_for_everywhere(need):
     """There are more than are looked at beside the boxes: the answer is that of a search of the whole machine."""
     shape = (32, 32, 64)
     rng = np.random.default_rng(need)
-    kept = Chooser(Torus(*shape, True))
+    kept = Chooser(torus_of(shape, True))
     everywhere = [(0, 0, 0, *shape)]  # each room meets it
     for _ in range(4):
         later = np.zeros(shape, bool)
@@ -150,4 +157,4 @@ def test_rooms_beside_large_boxes_are_looked_for_everywhere(need):
         for size in (8, 96, 1024):
             options = {"later": later, "need": need}
             answer = kept.choose("first_fit", busy, size, **options, near=everywhere)
-            assert answer == Chooser(Torus(*shape, True)).choose("first_fit", busy, size, **options)
+            assert answer == Chooser(torus_of(shape, True)).choose("first_fit", busy, size, **options)

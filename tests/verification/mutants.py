@@ -79,7 +79,7 @@ TESTS = {
     "_core/scheduling/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
     "_core/scheduling/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
     "_core/torus": [
-        "tests/core/test_row_gains.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
+        "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
         "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
     ],
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],

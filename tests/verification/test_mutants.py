@@ -37,7 +37,7 @@ def test_tests_that_concern_a_file_are_there():
         found = concerning(file.relative_to(ROOT).as_posix())
         assert found
         assert all((ROOT / name).is_file() for name in found)
-    assert concerning("faultsim/_core/torus/row_gains.pyx")[0] == "tests/core/test_row_gains.py"
+    assert concerning("faultsim/_core/torus/row_slices.pyx")[0] == "tests/core/test_row_slices.py"
 
 
 @pytest.mark.skipif(not equivalent(), reason="none is listed")

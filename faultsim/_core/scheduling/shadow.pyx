@@ -61,9 +61,10 @@ cdef double first_place(sim_t *s, const release_t *items, int32_t count, const u
 
 cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                         int32_t first, bint *found, uint64_t *there) noexcept nogil:
-    """Release by release from items[first] on: the first that is enough, or (not `found`) so many are not."""
+    """Release by release from items[first] on: the first that is enough, or (not `found`) one before which none is."""
     cdef const machine_t *m = &s.machine
     cdef int32_t i = first, end = first + min(count - first, s.limit.single_releases)
+    cdef int enough
     cdef place_t place
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
     m.release(m.state, items, first, there)
@@ -72,15 +73,17 @@ cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const u
         place = m.place_of(m.state, items[i].job)
         m.lift(m.state, there, &place)
         s.work.near += 1
-        if m.has_free_at(m.state, there, need, &place):
-            found[0] = True
+        enough = m.has_free_at(m.state, there, need, &place)
+        if enough:
+            found[0] = enough > 0
             return i
         i += 1
     return i
 
 
-cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
-                          uint64_t *there) noexcept nogil:
+cdef double shadow_within(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+                          int32_t last, uint64_t *there) noexcept nogil:
+    """placed_shadow, where items[:last + 1] are enough; `last` == count: unknown."""
     cdef const machine_t *m = &s.machine
     cdef int32_t first = 0, high, nodes = nodes_asked(s, need), free = m.nodes - mask_count(occ, m.words)
     cdef bint found
@@ -100,12 +103,17 @@ cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const
         if first == count:
             return INFINITY
     # Enough is what a job leaves that has a place large enough, but not for who may not have its shape.
-    high = first if s.rank == NULL else count
-    while high < count and (items[high].job < 0 or items[high].nodes < nodes):
+    high = first if s.rank == NULL else last
+    while high < last and (items[high].job < 0 or items[high].nodes < nodes):
         high += 1
     if high < count:
         return first_place(s, items, count, occ, need, first - 1, high, True, there)
     return first_place(s, items, count, occ, need, first - 1, count - 1, False, there)
+
+
+cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+                          uint64_t *there) noexcept nogil:
+    return shadow_within(s, items, count, occ, need, count, there)
 
 
 cdef void note_left(left_t *left, const sim_t *s, const place_t *place) noexcept nogil:
@@ -118,14 +126,16 @@ cdef bint has_free_since(sim_t *s, const uint64_t *mask, int32_t need, const lef
     """Is there a place in a mask that had none before these became free?"""
     cdef const machine_t *m = &s.machine
     cdef int32_t i
-    if m.has_free_at == NULL or left.n > s.limit.places_left:
+    cdef int enough = -1 if m.has_free_at == NULL or left.n > s.limit.places_left else 0
+    for i in range(left.n if enough == 0 else 0):
+        s.work.near += 1
+        enough = m.has_free_at(m.state, mask, need, &left.place[i])
+        if enough:
+            break
+    if enough < 0:
         s.work.probes += 1
         return m.has_free(m.state, mask, need)
-    for i in range(left.n):
-        s.work.near += 1
-        if m.has_free_at(m.state, mask, need, &left.place[i]):
-            return True
-    return False
+    return enough
 
 
 cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *left, uint64_t *there) noexcept nogil:
@@ -142,9 +152,8 @@ cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *l
         if first == 0 or not has_free_since(s, there, need, left):
             m.release(m.state, items + first, n - first, there)
             return time
-    if n == 0 or m.has_free_at != NULL:     # n == 0: nothing was in the way, and yet the head did not start
-        return placed_shadow(s, items, s.releases.n, m.occ, need, there)
-    return first_place(s, items, s.releases.n, m.occ, need, -1, first - 1, True, there)
+    # n == 0: nothing was in the way, and yet the head did not start
+    return shadow_within(s, items, s.releases.n, m.occ, need, first - 1 if n > 0 else s.releases.n, there)
 
 
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil:

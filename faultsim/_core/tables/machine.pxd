@@ -106,8 +106,9 @@ cdef struct machine_t:
     # of one for which no shape is asked, in a mask, in `occ`
     bint (*has_place)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
     bint (*has_free)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
-    # [placed; or NULL: has_free is fast] has_free of a mask that had no such place before `left` became free
-    bint (*has_free_at)(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil
+    # [placed; or NULL: has_free is fast] has_free of a mask that had no such place before `left` became free; -1:
+    # has_free takes less time than a search beside a place so large
+    int (*has_free_at)(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil
     # [placed] is it known, without a search, that `occ` has no free place of exactly `size` nodes?

@@ -6,7 +6,7 @@ on the axes (axis_sets.pxd).  The largest free box of all is tried as a level fi
 search finds the highest level that some candidate leaves.
 """
 
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.bits cimport mask_has, ones
@@ -21,7 +21,7 @@ from faultsim._core.torus.axis_sets cimport (
     family_add, family_apart, family_clear, family_cover, family_shared, family_t, family_within,
 )
 from faultsim._core.torus.row_maps cimport view_t
-from faultsim._core.torus.row_slices cimport slices_pay, slices_rooms, slices_t
+from faultsim._core.torus.row_slices cimport slices_pay, slices_rooms
 from faultsim._core.torus.word_maps cimport (
     u128, word_map_box, word_map_canonical, word_map_get, word_map_list, word_map_shape,
 )
@@ -70,9 +70,8 @@ cdef void _share(finder_t *f) noexcept nogil:
     cdef uint64_t sx, sy, sz
     cdef int64_t bit
     cdef int ix, iy
-    f.has_shared = False
-    f.shares += 1
-    if not f.gains.able:
+    f.has_shared = f.is_joined = False
+    if f.is_small or f.row_maps.is_octet:
         return
     sx, sy, sz = family_shared(&f.guard[0]), family_shared(&f.guard[1]), family_shared(&f.guard[2])
     f.has_shared = sx != 0 and sy != 0 and sz != 0
@@ -86,136 +85,86 @@ cdef void _share(finder_t *f) noexcept nogil:
                 f.shared[bit >> 6] |= sz << (bit & 63)
 
 
-cdef bint _guard_stays(finder_t *f, const permit_t *permit, bint *same) noexcept nogil:
-    """Has the occupancy `later` no larger boxes than when f.guard was made?  `same`: they are the same ones."""
-    cdef const torus_t *t = f.torus
-    cdef view_t *v = &f.view[<int> FUTURE]
-    cdef uint64_t more = 0, less = 0
-    cdef bint known
-    cdef int i
-    if not f.guard_valid or permit.need != f.guard_need:
-        return False
-    same[0] = memcmp(f.guard_later, permit.later, t.words * sizeof(uint64_t)) == 0
-    if same[0]:
-        return True
-    for i in range(t.words):
-        more |= permit.later[i] & ~f.guard_later[i]
-        less |= f.guard_later[i] & ~permit.later[i]
-    if less == 0:
-        return True
-    if f.is_small:
-        return False
-    known = v.valid and v.loads == f.guard_loads
-    finder_load(f, FUTURE, permit.later)
-    if not known or v.gained >= permit.need:
-        return False
-    if more == 0:
-        same[0] = True
-        memcpy(f.guard_later, permit.later, t.words * sizeof(uint64_t))
-        f.guard_loads = v.loads
-    return True
-
-
-cdef bint _guard_missed(const finder_t *f, const uint64_t *later) noexcept nogil:
-    """Did only nodes become busy that no box of f.guard has?"""
-    cdef const torus_t *t = f.torus
-    cdef uint64_t more
-    cdef int i, line
-    for i in range(t.words):
-        if f.guard_later[i] & ~later[i]:
-            return False
-        more = later[i] & ~f.guard_later[i]
-        line = 64 * i // t.field
-        while more:
-            if (more & ones(t.field) & f.guard_cover[2] and (f.guard_cover[0] >> line // t.y) & 1
-                    and (f.guard_cover[1] >> line % t.y) & 1):
-                return False
-            more = more >> t.field if t.field < 64 else 0
-            line += 1
-    return True
-
-
-cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexcept nogil:
-    """_guard, from what is free beside a few places; False: that is too much, and f.guard is lost.
+cdef bint _rooms_near(finder_t *f, const permit_t *permit) noexcept nogil:
+    """_rooms, from what is free beside a few places; False: that is too much work, and f.guard is undefined.
 
     Large boxes have so many rooms beside them that a search of the whole machine costs less.
     """
     cdef int i
-    cdef bint stays = f.guard_valid
-    cdef slices_t *s = &f.gains.slices
     cdef const box_t *near
-    cdef int64_t enough = s.looked + f.torus.limit.near_looks
-    stays_so[0] = True
-    if (stays and permit.need == f.guard_need
-            and memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0):
+    cdef int64_t enough = f.slices.looked + f.torus.limit.near_looks
+    for i in range(permit.n_near):
+        near = <const box_t *> &permit.near[i]
+        if not (slices_pay(&f.row_maps, near)
+                and slices_rooms(&f.slices, &f.row_maps, permit.later, near, permit.need, enough, f.guard)):
+            return False
+    return True
+
+
+cdef bint _guard_holds(const finder_t *f, const uint64_t *later, bint *fewer) noexcept nogil:
+    """Has this occupancy the same boxes as f.guard?  `fewer`: no node is free that was busy, so no boxes are new."""
+    cdef const torus_t *t = f.torus
+    cdef bint is_met = False, by_lines = not f.is_small and t.field <= 64
+    cdef uint64_t more
+    cdef int i, line
+    fewer[0] = False
+    for i in range(t.words):                            # up to here no node became free
+        if f.guard_later[i] & ~later[i]:
+            return False
+        more = later[i] & ~f.guard_later[i]
+        line = 64 * i // t.field
+        while more and not is_met:                      # up to this line no box of f.guard has a node that became busy
+            is_met = not by_lines or (more & ones(t.field) & f.guard_cover[2]
+                                      and (f.guard_cover[0] >> line // t.y) & 1
+                                      and (f.guard_cover[1] >> line % t.y) & 1)
+            more = more >> t.field if t.field < 64 else 0
+            line += 1
+    fewer[0] = True
+    return not is_met
+
+
+cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
+    """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
+    cdef bint was_made = f.guard_need > 0, fewer = False, is_within
+    cdef int i
+    if permit.same and permit == f.guard_permit and was_made:
+        fs_require(memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0)
         return True
-    if stays and permit.need == f.guard_need and f.guard_loads == 0 and _guard_missed(f, permit.later):
+    f.guard_permit = permit
+    if permit.need == f.guard_need and _guard_holds(f, permit.later, &fewer):
         memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
         return True
     for i in range(3):
         f.guard[i], f.guard_before[i] = f.guard_before[i], f.guard[i]
     choose_clear(f.guard)
-    for i in range(permit.n_near):
-        near = <const box_t *> &permit.near[i]
-        if not (slices_pay(&f.row_maps, near)
-                and slices_rooms(s, &f.row_maps, permit.later, near, permit.need, enough, f.guard)):
-            f.guard_valid = False
-            return False
+    if f.slices.able and permit.n_near > 0 and _rooms_near(f, permit):
+        f.has_shared = False                            # bounds of candidates serve as well, and stay
+    else:
+        choose_clear(f.guard)
+        finder_load(f, FUTURE, permit.later)
+        _rooms(f, permit.need)
+        _share(f)
+    is_within = was_made
     for i in range(3):
-        stays = stays and family_within(&f.guard[i], &f.guard_before[i])
+        is_within = is_within and family_within(&f.guard[i], &f.guard_before[i])
         f.guard_cover[i] = family_cover(&f.guard[i])
-    f.has_shared = False                                # bounds of candidates serve as well, and stay
-    memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
-    f.guard_need, f.guard_loads, f.guard_valid = permit.need, 0, True
-    stays_so[0] = stays
-    return True
-
-
-cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
-    """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
-    cdef bint same = False, stays
-    if permit.same and permit == f.guard_permit and f.guard_valid:
-        fs_require(memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0)
-        return True
-    f.guard_permit = permit
-    if permit.n_near > 0 and f.gains.slices.able and _guard_near(f, permit, &stays):
-        return stays
-    stays = _guard_stays(f, permit, &same)
-    if same:
-        return True
-    f.guard_valid = False
-    choose_clear(f.guard)
-    finder_load(f, FUTURE, permit.later)
-    _rooms(f, permit.need)
-    _share(f)
     memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
     f.guard_need = permit.need
-    f.guard_loads = f.view[<int> FUTURE].loads
-    f.guard_valid = True
-    return stays
+    return fewer or is_within
 
 
 cdef void _unblock(finder_t *f, int which, bint stays) noexcept nogil:
     """What was blocked stays so while it must: with no more boxes in f.guard, and no more free nodes in the view."""
+    cdef view_t *v = &f.view[which]
     cdef int i
-    if stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life):
+    if stays and f.blocked_life == v.life:
         return
-    f.view[f.blocked_which].blocked = NULL
-    f.view[which].blocked, f.view[which].permitted = f.blocked, f.permitted
-    for i in range(0 if f.is_small else (f.torus.x + 1) * (f.torus.y + 1)):
+    f.view[<int> PLAIN].blocked = f.blocked if which == PLAIN else NULL
+    for i in range((f.torus.x + 1) * (f.torus.y + 1)):
         f.permitted[i] = f.torus.z
-    f.blocked_which = which
-    f.blocked_life = f.view[which].life
-    f.blocked_stamp += 1
-    if f.blocked_stamp == 0:
-        memset(f.blocked, 0, (f.torus.nodes + 1) * sizeof(uint16_t))
-        f.blocked_stamp = 1
-
-
-cdef inline bint _is_joined(const finder_t *f) noexcept nogil:
-    """Has the view FENCED the view PLAIN, with f.shared?"""
-    return (f.joined_as[0] == f.view[<int> PLAIN].loads and f.joined_as[1] == f.shares
-            and f.joined_as[2] == f.view[<int> FENCED].loads)
+    f.blocked_life = v.life
+    f.row_maps.lives += 1
+    f.blocked_stamp = f.row_maps.lives
 
 
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
@@ -238,15 +187,14 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
             forbidden = f.shared
     if forbidden != NULL:
         which = FENCED
-        if forbidden != f.shared or not _is_joined(f):
+        if forbidden != f.shared or not f.is_joined:
             for i in range(f.torus.words):
                 f.joined[i] = occ[i] | forbidden[i]
             finder_load(f, FENCED, f.joined)
-            f.joined_as[0] = f.view[<int> PLAIN].loads if forbidden == f.shared else 0
-            f.joined_as[1], f.joined_as[2] = f.shares, f.view[<int> FENCED].loads
-    if guarded[0]:
-        _unblock(f, which, stays)                       # in any case: the next call is told that f.guard is as it was
-        if f.blocked[size] == f.blocked_stamp and not f.is_small:
+            f.is_joined = forbidden == f.shared
+    if guarded[0] and not f.is_small:
+        _unblock(f, which, stays)                       # always: the next call of _guard compares with this one
+        if f.blocked[size] == f.blocked_stamp:
             return -1
     return -1 if which == FENCED and finder_absent(f, FENCED, size) else which
 

@@ -7,7 +7,9 @@ from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.balance cimport settle_balancing, settle_tie_breaking
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, largest_free, list_permitted
-from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init, has_free
+from faultsim._core.torus.finder_bitmap cimport (
+    finder_forget, finder_free, finder_init, finder_note_given, finder_note_taken, has_free,
+)
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.occupancy cimport Torus, box_t, occ_pack, torus_t
@@ -20,18 +22,24 @@ cdef tuple _row(const box_t *b):
 
 
 cdef class Chooser:
-    """A finder of one torus that is asked again and again, as the engine does."""
+    """A finder of one torus that serves many calls, as that of the engine does.
+
+    `follows`: the occupancies are one that changes.  Where `busy` has free nodes that were busy in the call before,
+    `give` has announced boxes with all of these.
+    """
     cdef Torus torus
     cdef finder_t finder
     cdef uint64_t *occ              # [4][words]: busy, forbidden, later, failing
 
-    def __cinit__(self, Torus torus):
+    def __cinit__(self, Torus torus, bint follows=False):
         self.torus = torus
         if finder_init(&self.finder, &torus.t):
             raise MemoryError
         self.occ = <uint64_t *> arena_zeros(&self.finder.memory, 4 * <size_t> torus.t.words, sizeof(uint64_t))
         if self.occ == NULL:
             raise MemoryError
+        if follows:
+            self.finder.own = self.occ
 
     def __dealloc__(self):
         finder_free(&self.finder)
@@ -41,7 +49,15 @@ cdef class Chooser:
         if busy.shape[0] != self.torus.t.x or busy.shape[1] != self.torus.t.y or busy.shape[2] != self.torus.t.z:
             raise ValueError("the occupancy is not one of this torus")
         occ_pack(&self.torus.t, &busy[0, 0, 0], occ)
+        if which == 0:
+            finder_note_taken(&self.finder)
         return occ
+
+    def give(self, tuple box):
+        """A box became free."""
+        cdef box_t given
+        given.x, given.y, given.z, given.a, given.b, given.c = box
+        finder_note_given(&self.finder, &given)
 
     def largest(self, busy):
         """The size of the largest free box, and the first such box."""
@@ -68,10 +84,10 @@ cdef class Chooser:
         """
         cdef uint64_t *occ = self._load(busy, 0)
         cdef box_t near
-        if not self.finder.gains.slices.able:
+        if not self.finder.slices.able:
             return None
         near.x, near.y, near.z, near.a, near.b, near.c = box
-        return slices_room(&self.finder.gains.slices, &self.finder.row_maps, occ, &near, need)
+        return slices_room(&self.finder.slices, &self.finder.row_maps, occ, &near, need)
 
     cdef bint _ask(self, int rule, const uint64_t *occ, int size, int order, permit_t *permit,
                    const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:

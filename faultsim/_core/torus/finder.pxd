@@ -1,23 +1,23 @@
-# What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
+# The state of a bitmap finder, for its own modules (finder_bitmap.pxd is the contract).
 
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport uint64_t
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.tables.machine cimport permit_t
 from faultsim._core.torus.node_counts cimport counts_t
-from faultsim._core.torus.row_gains cimport gains_t
 from faultsim._core.torus.row_maps cimport row_maps_t, view_t
+from faultsim._core.torus.row_slices cimport slices_t
 from faultsim._core.torus.axis_sets cimport family_t
 from faultsim._core.torus.word_maps cimport u128, word_maps_t
 from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
 
 
 cdef enum which_t:                  # the occupancies that a finder keeps in view
-    PLAIN = 0                       # the one that is asked about
+    PLAIN = 0                       # the one of the call
     FENCED = 1                      # the same with forbidden nodes
     FUTURE = 2                      # another one, such as that of a shadow time
 
 
-cdef struct choice_t:               # a remembered choose_max_free on a small torus
+cdef struct choice_t:               # a stored result of choose_max_free on a small torus
     uint64_t occ[2]
     int size, order
     unsigned int epoch              # that of the finder, else the slot is empty
@@ -28,17 +28,18 @@ cdef struct choice_t:               # a remembered choose_max_free on a small to
 
 cdef struct finder_t:
     const torus_t *torus
-    arena_t memory                  # failed: a growing list could not grow, what was answered since then may be wrong
+    arena_t memory                  # failed: a growing list could not grow, results since then may be wrong
     bint is_small                   # all maps are 128-bit integers (word_maps.pxd), else row_maps.pxd
     word_maps_t word_maps
     row_maps_t row_maps
     u128 *vacant                    # [3] the free nodes of each view, where maps are words
     view_t view[3]
-    const uint64_t *own             # NULL, or a mask each change of which is counted here
-    int64_t version
-    int64_t viewed                  # the version of it that is the view PLAIN, if that has been loaded just so often
-    uint64_t viewed_loads
-    gains_t gains
+    slices_t slices
+    # The mask `own` (NULL: none) is an occupancy each change of which is reported by finder_note_*.
+    const uint64_t *own
+    bint is_current                 # the view PLAIN is that of `own` as it is now
+    box_t given[4]                  # boxes that became free in `own` since it was loaded as the view PLAIN ...
+    int n_given                     # ... more than `places_left` of thresholds.pxd: unknown ones
     u128 known_vacant               # where maps are words: an occupancy (its free nodes) whose largest free box
     int known_largest               # has this size; -1 = none
     int map_words                   # uint64 words a map
@@ -55,21 +56,18 @@ cdef struct finder_t:
     int room_size                   # which it is, if these are the boxes of the view PLAIN; else 0
     family_t guard[3]               # projections of the boxes that the permit asks to be left
     family_t guard_before[3]        # what it was before; scratch
-    uint64_t guard_cover[3]         # the coordinates of these boxes, one set an axis, as long as it is made near places
-    bint guard_valid
-    const permit_t *guard_permit    # whose boxes these are
+    uint64_t guard_cover[3]         # the coordinates of these boxes, one set an axis
+    uint64_t *guard_later           # the occupancy in which these boxes are free: [torus.words]
+    int guard_need                  # their least size; 0: `guard` has not been made
+    const permit_t *guard_permit    # the last permit that asked for them
     uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
-    uint64_t joined_as[3]           # `joined` is PLAIN and `shared`: loads of PLAIN, `shares`, loads of FENCED with it
-    uint64_t shares                 # so often was `shared` made
     bint has_shared                 # there are some, and they are looked for
+    bint is_joined                  # the view FENCED is the view PLAIN with `shared`
     bint some_free                  # a box of the size asked for was free, if not permitted
-    uint64_t *guard_later           # what `guard` was made of: [torus.words]
-    int guard_need
-    uint64_t guard_loads            # where maps are of rows: the view FUTURE was then loaded so often
-    int blocked_which               # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
+    # where maps are of rows, with `guard`, in the view of this life (view_t):
     uint64_t blocked_life
-    uint16_t blocked_stamp
-    uint16_t *blocked               # [nodes + 1]
+    uint64_t blocked_stamp          # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
+    uint64_t *blocked               # [nodes + 1]
     int *permitted                  # as `cap` of a view: bounds of candidates, until `blocked_stamp` changes
     choice_t *memo                  # a direct-mapped table
     int before, after               # largest free boxes before and after the last choice of choose_max_free

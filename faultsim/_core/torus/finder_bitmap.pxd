@@ -1,8 +1,8 @@
 """The bitmap finder (ours, the default): the contract.
 
-A finder answers questions about free boxes of one occupancy (more of them: choose.pxd).  It owns its scratch memory, so
-one finder serves one thread.  It remembers the last occupancies and what it found out about them; that never changes an
-answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
+A finder searches for free boxes of one occupancy (further searches: choose.pxd).  It owns its scratch memory, so one
+finder serves one thread.  It stores the last occupancies and the results of searches in them.  That never changes a
+result, and makes the same search, or one in an occupancy with more busy nodes, cheap.
 """
 
 from libc.stdint cimport uint64_t
@@ -15,7 +15,12 @@ from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
 
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil          # 0; -1 no memory (f is then empty)
 cdef void finder_free(finder_t *f) noexcept nogil
-cdef void finder_forget(finder_t *f) noexcept nogil                             # drop all that is remembered
+cdef void finder_forget(finder_t *f) noexcept nogil                             # drop all that is stored
+
+# Changes of the mask f.own: nodes became busy, a box became free, or anything.
+cdef void finder_note_taken(finder_t *f) noexcept nogil
+cdef void finder_note_given(finder_t *f, const box_t *box) noexcept nogil
+cdef void finder_note_replaced(finder_t *f) noexcept nogil
 
 # Is there a free box of at least `at_least` nodes?  `witness` (may be NULL) is some such box.
 cdef bint has_free_in(finder_t *f, int which, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil

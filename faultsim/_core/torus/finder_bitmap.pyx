@@ -1,18 +1,18 @@
 """The bitmap finder; see finder_bitmap.pxd."""
 
-from libc.stdint cimport uint16_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
 from faultsim._core.contract cimport fs_require
-from faultsim._core.torus.finder cimport PLAIN
-from faultsim._core.torus.row_gains cimport gains_init, gains_load
+from faultsim._core.torus.finder cimport FENCED, PLAIN
 from faultsim._core.torus.row_maps cimport (
     row_map_any_run, row_map_canonical, row_map_column, row_map_filter, row_map_hunt, row_map_init, row_map_layer,
     row_map_list,
     row_map_next, row_map_next_column, row_map_next_column_run, row_map_pick, row_map_project, row_map_runs,
-    row_map_spend, row_map_widen, row_maps_t, view_init, view_t,
+    row_map_spend, row_map_widen, row_maps_t, view_init, view_load, view_t,
 )
+from faultsim._core.torus.row_slices cimport slices_init, slices_load
 from faultsim._core.torus.axis_sets cimport family_apart, family_init
 from faultsim._core.torus.word_maps cimport (
     u128, word_map_base, word_map_canonical, word_map_fits, word_map_get, word_map_init, word_map_list,
@@ -21,15 +21,19 @@ from faultsim._core.torus.word_maps cimport (
 )
 
 
+cdef enum:
+    UNKNOWN = 1 << 30               # given boxes: more than any threshold
+
+
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     cdef arena_t *memory = &f.memory
     cdef int i, words, shapes = 0
     cdef int axes[3]
     memset(f, 0, sizeof(finder_t))
     f.torus = torus
-    f.blocked_stamp = 1
     f.epoch = 1
-    f.known_largest = f.viewed = -1
+    f.known_largest = -1
+    f.n_given = UNKNOWN
     axes[0], axes[1], axes[2] = torus.x, torus.y, torus.z
     f.is_small = word_map_fits(torus)
     if f.is_small:
@@ -41,7 +45,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
         f.map_words = <int> f.row_maps.size
         for i in range(3):
             view_init(&f.view[i], &f.row_maps, memory)
-        gains_init(&f.gains, &f.row_maps, memory)
+        slices_init(&f.slices, &f.row_maps, memory)
     for i in range(3):
         f.set[i] = <uint64_t *> arena_zeros(memory, (axes[i] + 63) // 64, sizeof(uint64_t))
         family_init(&f.mine[i], axes[i], torus.wrap, memory)
@@ -59,9 +63,9 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.guard_later = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
     f.map = <uint64_t *> arena_zeros(memory, f.map_words, sizeof(uint64_t))
     f.reach_x = <uint64_t *> arena_zeros(memory, <size_t> (torus.x + 1) * words, sizeof(uint64_t))
-    f.blocked = <uint16_t *> arena_zeros(memory, torus.nodes + 1, sizeof(uint16_t))
+    f.blocked = <uint64_t *> arena_zeros(memory, torus.nodes + 1, sizeof(uint64_t))
     f.permitted = <int *> arena_zeros(memory, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
-    f.view[<int> PLAIN].blocked, f.view[<int> PLAIN].permitted = f.blocked, f.permitted
+    f.view[<int> PLAIN].permitted = f.permitted
     if memory.failed:
         finder_free(f)
         return -1
@@ -77,9 +81,11 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
     cdef int i
     for i in range(3):
         f.view[i].valid = False
-    f.known_largest = f.viewed = -1
+    f.known_largest = -1
+    f.is_current = False
+    f.n_given = UNKNOWN
     f.room_size = 0
-    f.guard_valid = False
+    f.guard_need = 0
     f.epoch += 1
     if f.epoch == 0:                                    # all numbers used up: begin again with an empty table
         f.memo = NULL
@@ -90,30 +96,55 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil:
     cdef u128 vacant
+    cdef view_t *v = &f.view[which]
     cdef bint is_new, is_own = which == PLAIN and occ == f.own
     if f.is_small:
         vacant = f.word_maps.all & ~word_map_get(&f.word_maps, occ)
         is_new = vacant != f.vacant[which]
         f.vacant[which] = vacant
-    elif is_own and f.viewed == f.version and f.viewed_loads == f.view[which].loads:
-        fs_require(memcmp(f.view[which].occ, occ, f.torus.words * sizeof(uint64_t)) == 0)
+    elif is_own and f.is_current:
+        fs_require(memcmp(v.occ, occ, f.torus.words * sizeof(uint64_t)) == 0)
         return
+    elif is_own and 0 < f.n_given <= f.torus.limit.places_left:
+        is_new = slices_load(&f.slices, &f.row_maps, v, occ, f.given, f.n_given)
     else:
-        is_new = gains_load(&f.gains, &f.row_maps, &f.view[which], occ)
-        if is_own:
-            f.viewed, f.viewed_loads = f.version, f.view[which].loads
-    if is_new and which == PLAIN:
-        f.room_size = 0
+        is_new = view_load(v, &f.row_maps, occ, False)
+    if which == PLAIN:
+        f.is_current = is_own
+        f.n_given = 0 if is_own else UNKNOWN
+        if is_new:
+            f.room_size = 0
+            f.is_joined = False
+    elif which == FENCED:
+        f.is_joined = False
+
+
+cdef void finder_note_taken(finder_t *f) noexcept nogil:
+    f.is_current = False
+
+
+cdef void finder_note_given(finder_t *f, const box_t *box) noexcept nogil:
+    f.is_current = False
+    if f.n_given < f.torus.limit.places_left:
+        f.given[f.n_given] = box[0]
+        f.n_given += 1
+    else:
+        f.n_given = UNKNOWN
+
+
+cdef void finder_note_replaced(finder_t *f) noexcept nogil:
+    f.is_current = False
+    f.n_given = UNKNOWN
 
 
 cdef bint finder_absent(const finder_t *f, int which, int size) noexcept nogil:
     cdef const view_t *v = &f.view[which]
-    return not f.is_small and (size > v.ceiling or v.absent[size] == v.stamp)
+    return not f.is_small and (size > v.ceiling or v.absent[size] == v.life)
 
 
 cdef void finder_note_absent(finder_t *f, int which, int size) noexcept nogil:
     if not f.is_small:
-        f.view[which].absent[size] = f.view[which].stamp
+        f.view[which].absent[size] = f.view[which].life
 
 
 cdef bint map_shape_words(const finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil:

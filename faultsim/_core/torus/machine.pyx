@@ -12,14 +12,15 @@ from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.thresholds cimport thresholds, thresholds_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
-    finder_absent, finder_free, finder_init, finder_load, has_free, has_free_in,
+    finder_absent, finder_free, finder_init, finder_load, finder_note_given, finder_note_replaced,
+    finder_note_taken, has_free, has_free_in,
 )
 from faultsim._core.torus.finder cimport PLAIN, finder_t
-from faultsim._core.torus.row_slices cimport slices_room
+from faultsim._core.torus.row_slices cimport slices_pay, slices_room
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
-    EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
-    occ_node, occ_set_node, torus_free, torus_set_up, torus_t,
+    EXTENTS_DESCENDING, axis_bases, box_of_node, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill,
+    occ_meets, occ_node, occ_set_node, torus_free, torus_set_up, torus_t,
 )
 
 
@@ -98,14 +99,15 @@ cdef void block(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     occ_set_node(&m.torus, m.occ, node)
     m.largest = -1
-    m.finder.version += 1
+    finder_note_taken(&m.finder)
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
+    cdef box_t box = box_of_node(&m.torus, node)
     occ_drop_node(&m.torus, m.occ, node)
     m.largest = -1
-    m.finder.version += 1
+    finder_note_given(&m.finder, &box)
 
 
 cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
@@ -113,14 +115,14 @@ cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
     m.box[job] = (<const box_t *>place)[0]
     fill(m, m.occ, &m.box[job])
     m.largest = -1
-    m.finder.version += 1
+    finder_note_taken(&m.finder)
 
 
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     drop(m, m.occ, &m.box[job])
     m.largest = -1
-    m.finder.version += 1
+    finder_note_given(&m.finder, &m.box[job])
 
 
 cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
@@ -135,7 +137,7 @@ cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept 
     cdef torus_machine_t *m = <torus_machine_t *>state
     memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
     m.largest = largest
-    m.finder.version += 1
+    finder_note_replaced(&m.finder)
 
 
 cdef int32_t size_of(const place_t *place) noexcept nogil:
@@ -216,7 +218,7 @@ cdef bint lacks(void *state, int32_t size) noexcept nogil:
 
 cdef int64_t searched(const void *state) noexcept nogil:
     cdef const finder_t *f = &(<const torus_machine_t *>state).finder
-    return f.row_maps.looked + f.gains.looked + f.gains.slices.looked
+    return f.row_maps.looked + f.slices.looked
 
 
 cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
@@ -228,9 +230,11 @@ cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept
     return has_free_in(&m.finder, PLAIN, mask, need, NULL)
 
 
-cdef bint has_free_at(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil:
+cdef int has_free_at(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil:
     cdef finder_t *f = &(<torus_machine_t *>state).finder
-    return slices_room(&f.gains.slices, &f.row_maps, mask, <const box_t *>left, need)
+    if not slices_pay(&f.row_maps, <const box_t *>left):
+        return -1
+    return slices_room(&f.slices, &f.row_maps, mask, <const box_t *>left, need)
 
 
 cdef void close(void *state) noexcept nogil:
@@ -290,7 +294,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
     machine.largest, machine.largest_now, machine.lacks = largest_box, largest_now, lacks
     machine.searched = searched
-    if m.finder.gains.slices.able:
+    if m.finder.slices.able:
         machine.has_free_at = has_free_at
     return 0
 

@@ -75,6 +75,13 @@ cdef inline int box_size(const box_t *b) noexcept nogil:
     return b.a * b.b * b.c
 
 
+cdef inline box_t box_of_node(const torus_t *t, int node) noexcept nogil:
+    cdef box_t box
+    box.x, box.y, box.z = node // (t.z * t.y), node // t.z % t.y, node % t.z
+    box.a = box.b = box.c = 1
+    return box
+
+
 cdef inline bint base_before(const box_t *p, const box_t *q) noexcept nogil:
     """(x, y, z) of p below that of q?"""
     if p.x != q.x:

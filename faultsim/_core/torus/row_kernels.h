@@ -19,21 +19,6 @@ FS_ALWAYS uint64_t fs_run(uint64_t r, const fs_steps *s, int n, int whole) {
     return r;
 }
 
-/* the runs of free bits that meet the mask */
-FS_ALWAYS uint64_t fs_fill(uint64_t free, uint64_t mask, const fs_flood *s, int n) {
-    uint64_t g = free & mask, p = free;
-    for (int m = 0; m < n; m++) {
-        g |= p & (((g >> s->k[m]) & s->down[m]) | ((g << s->back[m]) & s->down_ring[m]));
-        p &= ((p >> s->k[m]) & s->down[m]) | ((p << s->back[m]) & s->down_ring[m]);
-    }
-    p = free;
-    for (int m = 0; m < n; m++) {
-        g |= p & (((g << s->k[m]) & s->up[m]) | ((g >> s->back[m]) & s->up_ring[m]));
-        p &= ((p << s->k[m]) & s->up[m]) | ((p >> s->back[m]) & s->up_ring[m]);
-    }
-    return g;
-}
-
 /* the number of steps is written out so that each loop has its shifts in registers */
 #define FS_CASES(LOOP, WHOLE) \
     switch (s->n) { case 0: LOOP(0, WHOLE) break; case 1: LOOP(1, WHOLE) break; case 2: LOOP(2, WHOLE) break; \

@@ -89,14 +89,6 @@ FS_TARGET static long FS_NAME(fs_count)(const uint64_t *a, long n) {
     return bits;
 }
 
-/* dst = the runs of free bits that meet the mask, in every line */
-FS_TARGET static void FS_NAME(fs_flood_runs)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT free, uint64_t mask,
-                                             long n, const fs_flood *FS_RESTRICT s) {
-#define FS_LOOP(N, W) for (long i = 0; i < n; i++) dst[i] = fs_fill(free[i], mask, s, N);
-    FS_CASES(FS_LOOP, 0)
-#undef FS_LOOP
-}
-
 /* bit `at` of each of n <= 64 words */
 FS_TARGET static uint64_t FS_NAME(fs_cut)(const uint64_t *FS_RESTRICT a, int at, long n) {
     uint64_t bits = 0;
@@ -143,5 +135,5 @@ FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g,
 
 static const fs_row_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
-    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_cut), FS_NAME(fs_spread), FS_NAME(fs_lower), FS_NAME(fs_narrow), FS_NAME(fs_hunt),
+    FS_NAME(fs_count), FS_NAME(fs_cut), FS_NAME(fs_spread), FS_NAME(fs_lower), FS_NAME(fs_narrow), FS_NAME(fs_hunt),
 };

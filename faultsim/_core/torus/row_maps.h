@@ -17,13 +17,6 @@ typedef struct {
     uint64_t lo[6], hi[6];    /* bits that come from the right shift, from the left shift (none on a mesh) */
 } fs_steps;
 
-/* How to fill runs from some of their bits: by k[i] = 1, 2, 4, ... in either direction. */
-typedef struct {
-    int n;
-    int k[6], back[6];        /* back = Z - k */
-    uint64_t up[6], up_ring[6], down[6], down_ring[6];      /* bits that come from each shift; no ring on a mesh */
-} fs_flood;
-
 /* A machine of at most 8 words, in which each x has one word. */
 typedef struct {
     int x, y, z, field;
@@ -43,7 +36,6 @@ typedef struct {
     uint64_t (*fold)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long);
     int (*within)(const uint64_t *, const uint64_t *, long);
     long (*count)(const uint64_t *, long);
-    void (*flood)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, uint64_t, long, const fs_flood *FS_RESTRICT);
     uint64_t (*cut)(const uint64_t *FS_RESTRICT, int, long);
     void (*spread)(uint8_t *FS_RESTRICT, uint64_t, long);
     int (*lower)(uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, long, long, long);

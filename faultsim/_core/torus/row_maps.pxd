@@ -6,7 +6,7 @@ set; it is the free nodes ANDed over the shape, first along y, then x, then z (s
 extent steps). On a full axis of a torus every base is set or none is, until `row_map_canonical` keeps base 0 alone.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
@@ -20,14 +20,6 @@ cdef extern from "row_maps.h" nogil:
         int back[6]
         uint64_t lo[6]
         uint64_t hi[6]
-    ctypedef struct fs_flood:
-        int n
-        int k[6]
-        int back[6]
-        uint64_t up[6]
-        uint64_t up_ring[6]
-        uint64_t down[6]
-        uint64_t down_ring[6]
     ctypedef struct fs_octet:
         int x, y, z, field
         uint64_t all
@@ -46,7 +38,6 @@ cdef extern from "row_maps.h" nogil:
         uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
         long (*count)(const uint64_t *a, long n) noexcept nogil
-        void (*flood)(uint64_t *dst, const uint64_t *free, uint64_t mask, long n, const fs_flood *s) noexcept nogil
         uint64_t (*cut)(const uint64_t *a, int at, long n) noexcept nogil
         void (*spread)(uint8_t *u, uint64_t w, long n) noexcept nogil
         int (*lower)(uint8_t *dst, const uint8_t *a, const uint8_t *b, long step_b, long rows,
@@ -55,12 +46,12 @@ cdef extern from "row_maps.h" nogil:
         int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
 
 
-cdef struct view_t:                 # one occupancy, ready to be asked; remembers what it has been asked
+cdef struct view_t:                 # one occupancy, and the results of searches in it
     bint valid
     uint64_t *occ                   # a copy of the occupancy [torus.words]
     uint64_t *free                  # its free nodes, a map
     uint64_t *wide                  # the same, each row followed by itself (mesh: by zeros); rows of `wide_row` words
-    int largest                     # size of the largest free box; -1 = not asked yet
+    int largest                     # size of the largest free box; -1 = not searched for yet
     int ceiling                     # an upper bound of it
     int floor                       # size of `witness`, a free box; 0 = none known
     box_t witness
@@ -68,13 +59,11 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t *layers                # [y + 1] maps of (1, b, 1), as far as known; NULL where they would be too large
     unsigned char *layer_state      # [y + 1]: 0 = not known, 1 = known, 2 = known to be empty
     int64_t spent                   # words of maps looked at in order to find bounds, since all was forgotten
-    int gained                      # no free box that the occupancy before did not have is larger
-    uint64_t loads                  # counts occupancies
-    uint64_t life                   # counts occupancies that do not include the one before
-    uint16_t stamp                  # the same, for `absent`
-    uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
-    int *permitted                  # NULL, or as `cap`: the same of candidates; of the finder
-    uint16_t *blocked               # NULL, or [nodes + 1]: of the finder; 0: there may be a new free box
+    uint64_t life                   # a number of row_maps_t.lives, another one for each time that all was forgotten
+    uint64_t *absent                # [nodes + 1]: == life: there is no free box of this size
+    # What the finder stores of candidates in this view (finder.pxd), to be raised as the bounds are:
+    uint64_t *blocked               # NULL: of candidates in another view
+    int *permitted
 
 
 cdef struct row_maps_t:
@@ -87,7 +76,7 @@ cdef struct row_maps_t:
     long wide_size
     uint64_t row_tail               # bits of a row's last word that belong to nodes
     fs_steps *steps                 # [z + 1] where words == 1
-    bint is_octet                   # x <= 8 and a row is one word: `row_map_hunt` may be asked
+    bint is_octet                   # x <= 8 and a row is one word: `row_map_hunt` may be called
     fs_octet octet
     uint64_t *row_mask              # [row]: bits that belong to nodes
     uint64_t *ping                  # scratch of wide_size
@@ -98,6 +87,7 @@ cdef struct row_maps_t:
     uint64_t *spare
     uint64_t *run
     int64_t looked                  # words of maps looked at in order to find boxes, since it was made
+    uint64_t lives                  # counts what views forget, and what a finder forgets of candidates; from 1 on
 
 
 # Words of maps that were looked at: of this occupancy, and in all.
@@ -108,12 +98,12 @@ cdef inline void row_map_spend(row_maps_t *l, view_t *v, int64_t words) noexcept
 
 # What is made is all zero before.  Where memory is out, the arena says so.
 cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
-cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil
+cdef void view_init(view_t *v, row_maps_t *l, arena_t *memory) noexcept nogil
 
-# Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
-# False: it was so before.  `keep`: the caller sees to the bounds (row_gains.pxd); view_reset: nothing is known.
-cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
-cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil
+# Make the view one of `occ`.  Results stay where they still hold: that a size has no free box, in any superset.
+# False: it was so before.  `keep`: the caller raises the bounds (row_slices.pxd); view_reset: nothing is known.
+cdef bint view_load(view_t *v, row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
+cdef void view_reset(view_t *v, row_maps_t *l) noexcept nogil
 
 # The free nodes of an occupancy as a map.
 cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free) noexcept nogil
@@ -122,7 +112,7 @@ cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free)
 cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
 cdef void row_map_canonical(const row_maps_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
 
-# One step of each kind, for those who walk over all shapes.  All tell whether a bit is left.
+# Single steps, for loops over all shapes.  Each returns whether a bit is left.
 # The layer (1, b, 1), NULL = empty; good until the next call.
 cdef const uint64_t *row_map_layer(row_maps_t *l, view_t *v, int b) noexcept nogil
 # Columns (a, b, 1) from layers: any a at once, from a layer; of a + more from those of a >= more; of a from those of

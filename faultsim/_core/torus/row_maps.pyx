@@ -81,34 +81,30 @@ cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noe
 
 # -- views -----------------------------------------------------------------------------------------------------------
 
-cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil:
-    v.stamp = 1
+cdef void view_init(view_t *v, row_maps_t *l, arena_t *memory) noexcept nogil:
     v.occ = <uint64_t *> arena_zeros(memory, l.torus.words, sizeof(uint64_t))
     v.free = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
     v.wide = <uint64_t *> arena_zeros(memory, l.wide_size, sizeof(uint64_t))
-    v.absent = <uint16_t *> arena_zeros(memory, l.torus.nodes + 1, sizeof(uint16_t))
+    v.absent = <uint64_t *> arena_zeros(memory, l.torus.nodes + 1, sizeof(uint64_t))
     v.cap = <int *> arena_zeros(memory, <size_t> (l.torus.x + 1) * (l.torus.y + 1), sizeof(int))
     v.layer_state = <unsigned char *> arena_zeros(memory, l.torus.y + 1, 1)
     if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= <size_t> l.torus.limit.layer_bytes:
         v.layers = <uint64_t *> arena_get(memory, (l.torus.y + 1) * l.size, sizeof(uint64_t))
 
 
-cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil:
+cdef void view_reset(view_t *v, row_maps_t *l) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int i, z = t.z
     cdef int *cap = v.cap
-    v.ceiling = v.gained = t.nodes
+    v.ceiling = t.nodes
     for i in range((t.x + 1) * (t.y + 1)):
         cap[i] = z
     v.spent = 0
-    v.life += 1
-    v.stamp += 1
-    if v.stamp == 0:
-        memset(v.absent, 0, (t.nodes + 1) * sizeof(uint16_t))
-        v.stamp = 1
+    l.lives += 1
+    v.life = l.lives
 
 
-cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil:
+cdef bint view_load(view_t *v, row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int ix, i, row_bytes = t.y * l.line_bytes
     cdef uint64_t *row
@@ -118,8 +114,6 @@ cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint ke
         return False
     if not v.valid:
         v.floor = 0
-    v.gained = 0
-    v.loads += 1
     if not (v.valid and (keep or l.kernels.within(v.occ, occ, t.words))):
         view_reset(v, l)
     memset(v.layer_state, 0, t.y + 1)

@@ -1,10 +1,10 @@
 """Free boxes that meet a given box, slice by slice: the contract.
 
-A slice are the nodes of one coordinate on one axis.  Each of them has a run of free nodes on either side, a byte or two
-a node; a box that meets the slice is a rectangle of it, and reaches as far on either side as the least of its runs do.
-So all rectangles are gone through, 32 bases at a step, in a window that ends where no free line goes on: at most
-P*P*Q*Q / 32 steps for a window of P by Q nodes.  A box is looked at along the axis where it is thinnest; it then has
-one slice or a few.  A *room* is a free box of at least so many nodes.
+A slice is the set of nodes with one coordinate on one axis.  Each of them has a run of free nodes on either side, one
+or two bytes per node.  A box that meets the slice is a rectangle of it, and reaches as far on either side as the least
+of its runs.  So all rectangles are visited, 32 bases at a step, in a window that ends where no free line goes on: at
+most P*P*Q*Q / 32 steps for a window of P by Q nodes.  A box is searched along the axis where it is thinnest; it then
+has one slice or a few.  A *room* is a free box of at least so many nodes.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -29,10 +29,12 @@ cdef struct slices_t:
 # Where memory is out, the arena says so.
 cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcept nogil
 
-# How many slices a box has.
-cdef int slices_of(const box_t *p) noexcept nogil
-# Raise the bounds of a view by the free boxes that meet a box; False: `looked` would pass `enough`.
-cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil
+# Make the view one of `occ`, in which no node is free that was busy, except in these boxes.  What has been found out
+# about larger sizes stays, and the bounds of runs are raised by the free boxes that meet these; but where that would be
+# more work than a part of what it took to find the bounds (`gain_part` of thresholds.pxd), all is forgotten.
+# False: it was so before.
+cdef bint slices_load(slices_t *s, row_maps_t *l, view_t *v, const uint64_t *occ, const box_t *given,
+                      int n) noexcept nogil
 
 # Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not may be found, too.
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil
@@ -41,20 +43,6 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil
 
-# Is the machine large enough, or the box small enough, to look beside it rather than in the whole machine?  The window
-# around a box costs about as much however few words the machine has.
+# Is the box small enough to look beside it rather than in the whole machine?
 cdef inline bint slices_pay(const row_maps_t *l, const box_t *p) noexcept nogil:
-    return (l.torus.words > l.torus.limit.slice_words
-            or <int64_t> l.torus.limit.slice_part * box_size(p) <= l.torus.nodes)
-
-
-# There are free boxes of (a, b, c): a view knows them now.
-cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:
-    cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
-    cap[0] = max(cap[0], c)
-    v.gained = max(v.gained, a * b * c)
-    v.absent[a * b * c] = 0
-    if v.blocked != NULL:
-        v.blocked[a * b * c] = 0
-        cap = &v.permitted[b * (l.torus.x + 1) + a]
-        cap[0] = max(cap[0], c)
+    return <int64_t> l.torus.limit.slice_part * box_size(p) <= l.torus.nodes

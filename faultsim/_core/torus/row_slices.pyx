@@ -1,19 +1,20 @@
 """Free boxes that meet a given box, slice by slice; see row_slices.pxd."""
 
+from libc.stdint cimport INT64_MAX
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_highest, fs_lowest, ones
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.axis_sets cimport family_add
 from faultsim._core.torus.occupancy cimport torus_t
-from faultsim._core.torus.row_maps cimport row_map_free
+from faultsim._core.torus.row_maps cimport row_map_free, view_load, view_reset
 
 cdef enum:
     # Bytes of a row of bases that are looked at together: the width of a vector loop, so a constant.  Tori with an axis
     # of more than 32 nodes test it (tests/core/test_row_slices.py).
     STEP = 32
 
-cdef enum aim_t:                    # what the boxes are looked at for
+cdef enum aim_t:                    # the purpose of a search
     GAIN
     ANY_ROOM
     ALL_ROOMS
@@ -22,7 +23,7 @@ cdef struct slice_t:
     int axis, at                    # its axis, its coordinate there
     int rows, columns               # nodes of the other two axes
     int depth                       # and of its own
-    bint deep                       # boxes that begin before it are asked for, too
+    bint deep                       # boxes that begin before it are searched for, too
 
 cdef struct frame_t:                # the window around a box
     int row, column                 # where it begins
@@ -50,10 +51,6 @@ cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcep
         s.least[i] = <uint8_t *> arena_zeros(memory, 2 * rows * (columns + <int>STEP), 1)
     for i in range(4):
         s.low[i] = <uint8_t *> arena_zeros(memory, 2 * rows * (columns + <int>STEP), 1)
-
-
-cdef int slices_of(const box_t *p) noexcept nogil:
-    return min(p.a, p.b, p.c)
 
 
 # -- the runs on either side -------------------------------------------------------------------------------------------
@@ -235,15 +232,26 @@ cdef void _frame(slices_t *s, const row_maps_t *l, const uint64_t *free, const s
 
 # -- rectangles --------------------------------------------------------------------------------------------------------
 
+cdef inline void _add(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:
+    """The view has a free box of (a, b, c)."""
+    cdef int at = b * (l.torus.x + 1) + a, size = a * b * c
+    v.cap[at] = max(v.cap[at], c)
+    v.ceiling = max(v.ceiling, size)
+    v.absent[size] = 0
+    if v.blocked != NULL:
+        v.blocked[size] = 0
+        v.permitted[at] = max(v.permitted[at], c)
+
+
 cdef void _gain(const row_maps_t *l, view_t *v, int axis, int rows, int columns, int depth) noexcept nogil:
     cdef int k
     for k in range(1, depth + 1):
         if axis == 0:
-            view_gain(l, v, k, rows, columns)
+            _add(l, v, k, rows, columns)
         elif axis == 1:
-            view_gain(l, v, rows, k, columns)
+            _add(l, v, rows, k, columns)
         else:
-            view_gain(l, v, rows, columns, k)
+            _add(l, v, rows, columns, k)
 
 
 cdef void _project(slices_t *s, const slice_t *q, const frame_t *f, int base_rows, int rows, int columns,
@@ -289,6 +297,8 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
     cdef long n, first, add
     cdef bint found = False
     cdef const uint8_t *down = s.low[1]                 # all 0 unless deep
+    # s.low[2 * now] and `down` are, for each base, the least runs over `columns` nodes of a row, and s.least those over
+    # `rows` rows of these.  s.reach[rows] bounds the depth of all rectangles of so many rows and at least `columns`.
     for i in range(1, most + 1):
         s.reach[i] = q.depth
     for columns in range(1, f.most_columns + 1):
@@ -350,7 +360,7 @@ cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_
     cdef const torus_t *t = l.torus
     cdef slice_t q
     cdef frame_t f
-    cdef int k, n = slices_of(p), first
+    cdef int k, n = min(p.a, p.b, p.c), first
     q.axis = 2 if n == p.c else (1 if n == p.b else 0)
     q.rows, q.columns = t.x if q.axis else t.y, t.y if q.axis == 2 else t.z
     q.depth = t.z if q.axis == 2 else (t.y if q.axis else t.x)
@@ -371,8 +381,20 @@ cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_
     return aim != ANY_ROOM
 
 
-cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil:
-    return _go(s, l, v.free, p, GAIN, 0, v, enough, NULL)
+cdef bint slices_load(slices_t *s, row_maps_t *l, view_t *v, const uint64_t *occ, const box_t *given,
+                      int n) noexcept nogil:
+    cdef int64_t enough = s.looked + (v.spent // l.torus.limit.gain_part if l.torus.limit.gain_part else INT64_MAX // 2)
+    cdef bint keep = s.able and v.valid and v.spent > 0
+    cdef int i
+    for i in range(n):
+        keep = keep and slices_pay(l, &given[i])
+    if not view_load(v, l, occ, keep):
+        return False
+    for i in range(n if keep else 0):
+        if not _go(s, l, v.free, &given[i], GAIN, 0, v, enough, NULL):
+            view_reset(v, l)
+            break
+    return True
 
 
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil:

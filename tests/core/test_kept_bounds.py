@@ -1,4 +1,4 @@
-"""What a finder remembers through releases on a larger torus: the answers of one that remembers nothing."""
+"""A finder that keeps bounds through releases on a larger torus gives the answers of a new finder."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from faultsim._core.torus.chooser import Chooser
 from faultsim._core.torus.occupancy import Torus
+from helpers.thresholds import at
 
 #: Lines of 8, 16, 32 and 64 bits, rows of one word and of several, more than 8 rows or several words a row.
 SHAPES = [(9, 3, 6), (10, 4, 5), (9, 8, 8), (12, 1, 16), (3, 12, 15), (2, 7, 20), (5, 3, 32), (2, 2, 40), (4, 5, 64)]
@@ -22,13 +23,15 @@ def nodes_of(box, shape):
     st.booleans(),
     st.integers(0, 2),
     st.sampled_from([4, 12, 40]),
+    st.sampled_from([{}, {"slice_part": 0}, {"slice_part": 0, "gain_part": 0}, {"places_left": 1, "gain_part": 64}]),
     st.integers(0, 2**32 - 1),
 )
-def test_bounds_kept_through_releases_change_no_answer(shape, wrap, order, parts, seed):
+def test_bounds_kept_through_releases_change_no_answer(shape, wrap, order, parts, limits, seed):
     """Jobs come and go on a full machine, several at once too, and nodes fail: each answer is that of a new finder."""
     rng = np.random.default_rng(seed)
-    torus = Torus(*shape, wrap)
-    kept = Chooser(torus)
+    with at(octet_rows=0, **limits):
+        torus = Torus(*shape, wrap)
+    kept = Chooser(torus, follows=True)
     busy, later = np.zeros(shape, bool), np.zeros(shape, bool)
     sizes = [int(s) for s in rng.integers(1, max(2, busy.size // parts), 6)]
     need, jobs = int(rng.choice(sizes)), []
@@ -59,6 +62,7 @@ def test_bounds_kept_through_releases_change_no_answer(shape, wrap, order, parts
         for _i in range(rng.integers(0, 3) if not box or rng.random() < 0.3 else 0):
             if jobs:
                 gone, stays = jobs.pop(rng.integers(len(jobs)))
+                kept.give(gone)
                 busy[nodes_of(gone, shape)] = False
                 if stays:
                     later[nodes_of(gone, shape)] = False
