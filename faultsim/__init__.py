@@ -107,6 +107,7 @@ from faultsim.results.expected_ettr import expected_ettr
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
 from faultsim.version import MODEL_REVISION
+from faultsim.results.reasons import Cause, Reason, Why
 from faultsim.results.result import Result
 from faultsim.data.event_kinds import JobState
 from faultsim.simulation.run import Run
@@ -168,6 +169,7 @@ __all__ = [
     "Box",
     "Buckets",
     "BusyError",
+    "Cause",
     "Checkpointing",
     "Cluster",
     "CompiledOrder",
@@ -226,6 +228,7 @@ __all__ = [
     "Preemptive",
     "QueueOrder",
     "RankHybd",
+    "Reason",
     "Recovery",
     "Requeue",
     "Rescheduling",
@@ -248,6 +251,7 @@ __all__ = [
     "Torus",
     "Unicef",
     "Wfp3",
+    "Why",
     "WorkerError",
     "Workflow",
     "WorkflowResult",

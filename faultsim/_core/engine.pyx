@@ -28,10 +28,11 @@ from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
+from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
-    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
-    N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
+    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, JOB_DONE, N_ACCOUNTS,
+    N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t, timed_out, was_killed,
 )
 from faultsim._core.status cimport DECIDE, DONE, STUCK
 
@@ -345,6 +346,25 @@ cdef class Engine(Live):
             self.sort_by_now()
         jobs = [self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)]
         return np.array(self.rows[jobs] if self.s.live else jobs, np.int32)
+
+    def snapshot(self, int32_t row, int32_t most):
+        """What the rules of schedulers depend on now (`faultsim._core.snapshot`), of `most` jobs and that of a row."""
+        _inside = self.look()
+        self.refuse_if_unusable()
+        self.sort_by_now()
+        return snapshot_of(&self.s, self.jobs[row] if self.s.live else row, most)
+
+    def state_of(self, int32_t row):
+        """Of the job of a row: state (a `JobState` by number), kills, and submit, start and finish (s)."""
+        _inside = self.door.enter(True)
+        cdef sim_t *s = &self.s
+        cdef int32_t job = self.jobs[row] if s.live else row
+        cdef int state = s.state[job]
+        if was_killed(s, job):
+            state += 2
+        elif state == JOB_DONE and timed_out(s, job):
+            state += 1
+        return state, s.restarts[job], s.submit[job], s.start[job], s.finish[job]
 
     def running(self):
         """Jobs that hold nodes (row numbers, int32), ascending."""

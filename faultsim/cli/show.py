@@ -2,6 +2,7 @@
 
 faultsim show RESULT.npz                   settings and metrics, as 'faultsim run' printed them
 faultsim show RESULT.npz --report R.html   its table, pictures and report, without running again
+faultsim show RESULT.npz --why 17          why the job with the id 17 waited, span by span
 faultsim show FLOWS.npz --figure F.svg     a saved result of workflows, with the output of 'faultsim workflow run'
 faultsim show STORE.db                     as 'faultsim status'
 faultsim show FILE                         as the summary of 'faultsim log', 'failures' or 'workflow'
@@ -20,6 +21,7 @@ from faultsim.cli.result_output import add_tables, document, power_of, require_p
 from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
 from faultsim.readers.table import what_is
 from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
@@ -56,6 +58,13 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when, if it was recorded")
     out.add_argument("--report", metavar="FILE", help="write the report, if it was recorded")
+    out.add_argument(
+        "--why",
+        metavar="ID",
+        action="append",
+        help="print why the job with this id of the log waited (of several jobs with one id, the first submitted); "
+        "may be given again; simulates the run again up to the end of the wait",
+    )
     add_tables(out)
     add_older(out)
     add_quiet(out)
@@ -71,14 +80,32 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     require_pictures(args)
     power_of(args)  # complains before the work
     result = fs.load_result(args.file, allow_older_results=args.allow_older_results)
+    reasons = [_why(result, text) for text in args.why or ()]
     write_result(result, args, source=[f"saved result: {args.file}"])
     written = [path for path in files.values() if path]
     if args.json:
-        print_json({"file": args.file, **document(result, args), "files": written})
+        found = {"why": [{**why.as_dict(), "same_id": same} for why, same in reasons]} if reasons else {}
+        print_json({"file": args.file, **document(result, args), **found, "files": written})
     elif not silent:
-        said = [f"result   {args.file}", str(result), *tables(result, args), *(f"written  {path}" for path in written)]
-        print(shown("\n".join(said)))
+        said = [str(result), *tables(result, args)]
+        if reasons:
+            said = [line for why, same in reasons for line in (str(why), *_note(why, same))]
+        print(shown("\n".join([f"result   {args.file}", *said, *(f"written  {path}" for path in written)])))
     return 0
+
+
+def _why(result: fs.Result, text: str) -> tuple[fs.Why, int]:
+    """Why the job with an id waited, and how many jobs have this id: the first submitted is explained."""
+    ids = result.jobs["id"]
+    rows = [row for row, value in enumerate(ids.tolist()) if str(value) == text]
+    if not rows:
+        raise OptionError(f"--why {text}: no job of the result has this id; the first has {ids[0]}, the last {ids[-1]}")
+    return result.why(rows[0]), len(rows)
+
+
+def _note(why: fs.Why, same: int) -> list[str]:
+    first = f"note: {same} jobs have the id {why.id}: this is the first submitted, row {why.job} of the result"
+    return [first] if same > 1 else []
 
 
 def _workflows(parser: Parser, argv: Sequence[str]) -> int:

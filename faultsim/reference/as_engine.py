@@ -11,6 +11,8 @@ from faultsim.reference.decisions import Decision
 from faultsim.reference.engine import Run, simulate
 from faultsim.reference.live import Live
 from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.so_far import what_became_of
+from faultsim.reference.state import State
 from faultsim.reference.verify import check_instant
 
 
@@ -114,6 +116,20 @@ class ReferenceEngine:
     @property
     def lost_work(self) -> float:
         return sum(job.lost_work for job in self._open.state.jobs)
+
+    @property
+    def state(self) -> State:
+        """What the rules of schedulers depend on."""
+        return self._whole() if self._output is not None else self._run.state
+
+    def state_of(self, row: int) -> tuple[int, int, float, float, float]:
+        """Of the job of a row: state (a `JobState` by number), kills, and submit, start and finish (s)."""
+        if self._output is not None:
+            submit, names = self._arguments[1][row], ("start", "finish")
+            return 4, int(self._output["restarts"][row]), submit, *(float(self._output[name][row]) for name in names)
+        state = self._run.state
+        job = next(job for job in state.jobs if (job.row if state.world.live else job.index) == row)
+        return what_became_of(state, job), job.restarts, job.submit, job.start, job.finish
 
     def queue(self) -> NDArray[np.int32]:
         return np.array([job.row for job in queue_order(self._open.state)], np.int32)

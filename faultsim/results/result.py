@@ -30,6 +30,7 @@ from faultsim.results.metric_table import Metric
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance, revision_of
+from faultsim.results.reasons import Why
 from faultsim.results.revision import Pickled, caveat
 
 if TYPE_CHECKING:
@@ -188,6 +189,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
+    #: What `why` calls.  It repeats the run, so `faultsim.simulation`, which imports results, enters it.
+    explain: ClassVar[Callable[["Result", int, Mapping[str, Any]], Why]]
 
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
         self._output = _with_held(output)
@@ -361,6 +364,42 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         from faultsim.results.against_recorded import against_recorded
 
         return against_recorded(self)
+
+    def why(self, job: int, **policies: Any) -> Why:
+        """Why a job waited: its whole wait in spans, each with the rule of the scheduler (model.md#reasons).
+
+        The run is simulated again up to the end of the wait, and each pass of the wait is explained.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job in `jobs`.
+        **policies
+            As for `rerun`: needed only for a loaded result that used a policy written in Python, which is not saved.
+
+        Returns
+        -------
+        Why
+            Spans from the submission to the start, and from each kill to the next start or to the end of the hold; they
+            cover the wait and have no gap.
+
+        Raises
+        ------
+        OptionError
+            If there is no such row; if the run cannot be repeated, since its decisions came from outside, its caller
+            owned time, or a policy written in Python is missing; or if repeating it gives another start.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 20], size=[2, 3, 1])
+        >>> result = fs.simulate(log, fs.Cluster(3))
+        >>> for begin, end, reason in result.why(2):
+        ...     print(begin, end, reason.cause)
+        2.0 10.0 would delay the head
+        10.0 15.0 no room
+        """
+        return Result.explain(self, job, policies)
 
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:

@@ -8,7 +8,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from faultsim.simulation.progress import Progress
 from faultsim.simulation.slowness import clocks
 from faultsim.simulation.told import Told
 from faultsim.simulation.without_effect import recovers, without_effect
+
+if TYPE_CHECKING:
+    from faultsim.explain.moment import Moment, Moments
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
@@ -111,6 +114,8 @@ class Execution:
             columns[1] = self._runtimes(self._log, unknown)
             columns = self._make_room(live, settings, columns, world)
         self.engine = _ENGINES[engine](settings, *columns, world)
+        self._world = world
+        self._moments: Moments | None = None
         self._budget = _first_budget(run)
         self._first_slice: int | None = None
 
@@ -246,9 +251,21 @@ class Execution:
         columns = self.engine.settings["machine"]["name"], run.expected_runtimes(self.log), self.log.size
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, self._user_rows()))
 
+    def moment(self, row: int) -> "Moment":
+        """What there is now, for an explanation of the job of a row."""
+        from faultsim.explain.moment import Moments, of_reference
+
+        ids = self.log.id
+        if hasattr(self.engine, "state"):
+            return of_reference(self.engine.state, ids)
+        if self._moments is None or self._moments.settings is not self.engine.settings:  # another scheduler took over
+            self._moments = Moments(self.engine.settings, self._world)
+        return self._moments.of(self.engine.snapshot(row, self._moments.most), ids)
+
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""
         other = copy(self)
+        other._moments = None
         other.engine = self.engine.copy()
         return other
 

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
-from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
@@ -17,7 +16,6 @@ from faultsim.policies import (
     Recovery,
     Rescheduling,
     Scheduler,
-    from_lowered,
 )
 from faultsim.policies.words import (
     CheckpointingWord,
@@ -32,6 +30,7 @@ from faultsim.results.result import Result
 from faultsim.results.revision import caveat
 from faultsim.simulation.options import EngineName, Estimates
 from faultsim.simulation.progress import Progress
+from faultsim.simulation.repeat import run_of
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
 
@@ -201,14 +200,6 @@ def rerun(
         raise OptionError(f"rerun takes a Result, got {checks.shown(result)}")
     for text in caveat(result.model_revision):
         warnings.warn(f"rerun: the result is {text}: it is computed again by this revision", stacklevel=2)
-    record = result.record
-    options = dict(record.settings)
-    options.pop("machine")
-    engine = options.pop("engine")
-    for noted in ("oracle_runtimes", "without_effect"):
-        options.pop(noted, None)
-    if options.pop("live", False):
-        raise OptionError("the result of a simulation with live= does not hold what it was told: it cannot be repeated")
     own: dict[str, Any] = {
         "scheduler": scheduler,
         "placement": placement,
@@ -217,11 +208,4 @@ def rerun(
         "checkpointing": checkpointing,
         "rescheduling": rescheduling,
     }
-    for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling"):
-        given = own.get(kind)
-        options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
-    options["failures"] = record.failures
-    columns: dict[str, Any] = dict(record.columns)
-    further = {name: columns.pop(name) for name in further_names(columns)}
-    log = Workload(**columns, columns=further, dropped=record.dropped, name=record.source)
-    return Run(log, result.machine, **options).simulate(progress=progress, engine=engine)
+    return run_of(result, own).simulate(progress=progress, engine=result.record.settings["engine"])

@@ -14,10 +14,12 @@ from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine
 from faultsim.policies import External, HotSpares, Recovery, Scheduler
+from faultsim.results.reasons import Reason
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
 from faultsim.simulation.run import Run
+from faultsim.simulation.why import why_now
 from faultsim.version import MODEL_REVISION
 
 #: Job numbers are int32.
@@ -482,6 +484,43 @@ class Simulation:
         """
         with self._door.enter(True):
             return self._execution.log
+
+    def why(self, job: int) -> Reason:
+        """Why a job does not start now, by the rule of the scheduler (model.md#reasons).
+
+        It is what a scheduling pass as of now would say; `Result.why` explains a whole wait.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job in `log`.
+
+        Returns
+        -------
+        Reason
+            The rule, with its numbers; also of jobs that are not submitted yet, run or have ended.
+
+        Raises
+        ------
+        OptionError
+            If there is no such row.
+        BusyError
+            In the middle of a step, that is, from a policy that is asked.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 20], size=[2, 3, 1])
+        >>> sim = fs.Simulation(log, fs.Cluster(3), scheduler=fs.Fcfs())
+        >>> sim.run(until=2)
+        >>> print(sim.why(1))
+        no room: needs 3 nodes, 1 is free; room is expected at 10 s
+        >>> sim.why(2).cause, sim.why(2).blocker
+        (<Cause.BEHIND_HEAD: 'behind the head'>, 1)
+        """
+        look = getattr(self._execution.engine, "look", self._door.enter)  # the reference engine has none
+        with look():
+            return why_now(self._execution, job)
 
     def verify(self) -> None:
         """Check the invariants (model.md#invariants); `EngineError` if one is broken, which would be a bug."""

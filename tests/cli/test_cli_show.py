@@ -188,3 +188,53 @@ def test_goodput_and_energy_are_printed_when_asked(capsys, swf, saved):
 def test_a_wrong_power_is_refused_before_the_work(capsys, swf, saved):
     assert "--power: busy missing" in refused(capsys, "run", swf, "--power", "idle=100")
     assert "expected watts" in refused(capsys, "show", saved, "--power", "300W")
+
+
+# -- why a job waited
+
+
+@pytest.fixture
+def waiting(capsys, tmp_path):
+    """A saved result in which the job with the id 9 waits; two jobs have the id 8."""
+    log = tmp_path / "waiting.swf"
+    jobs = [(7, 0, 10, 2), (8, 1, 5, 3), (9, 2, 20, 1), (8, 40, 5, 1)]
+    log.write_text(
+        "".join(f"{job} {t} -1 {run} {size} -1 -1 {size} {run} -1 1 1 1 -1 -1 -1 -1 -1\n" for job, t, run, size in jobs)
+    )
+    path = str(tmp_path / "waiting.npz")
+    run(capsys, "run", str(log), "--machine", "cluster:3", "--save", path, "--quiet")
+    return path
+
+
+def test_show_says_why_a_job_waited(capsys, waiting):
+    status, out, err = run(capsys, "show", waiting, "--why", "9")
+    lines = out.splitlines()
+    assert (status, err) == (0, "")
+    assert lines[:2] == [f"result   {waiting}", "job 9 waited 13 s"]
+    assert "would delay the head: the reservation of job 8 at 10 s" in lines[2]
+    assert "no room: needs 1 node, 0 are free; room is expected at 15 s" in lines[3]
+    assert len(lines) == 4
+
+
+def test_show_names_the_row_of_an_id_that_several_jobs_have(capsys, waiting):
+    _, out, _ = run(capsys, "show", waiting, "--why", "8", "--why", "9")
+    assert "job 8 waited 9 s" in out
+    assert "job 9 waited 13 s" in out
+    assert "note: 2 jobs have the id 8: this is the first submitted, row 1 of the result" in out
+
+
+def test_show_why_as_json(capsys, waiting):
+    shown = json.loads(run(capsys, "show", waiting, "--why", "9", "--json")[1])
+    (why,) = shown["why"]
+    assert (why["job"], why["id"], why["same_id"]) == (2, 9, 1)
+    assert why["seconds"] == {"would delay the head": 8.0, "no room": 5.0}
+    assert why["spans"][1] == {
+        "begin": 10.0, "end": 15.0, "reason": {"cause": "no room", "until": 15.0, "needed": 1, "free": 0}
+    }  # fmt: skip
+    assert "metrics" in shown
+
+
+def test_show_why_refuses_an_id_that_no_job_has(capsys, waiting):
+    assert "--why 17: no job of the result has this id; the first has 7" in refused(
+        capsys, "show", waiting, "--why", "17"
+    )

@@ -433,3 +433,19 @@ def test_the_guide_builds_and_runs(tmp_path, monkeypatch):
     names = {}
     ran = [run_python(block, names, "docs/guides/compiled.md") for block in guide if block.language == "python"]
     assert len(ran) == 2
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_why_a_job_waits_that_a_compiled_scheduler_does_not_start(machine):
+    """Where the machine has no room, the reason is that of the package's scheduler; else the decision is its own."""
+    sims = [fs.Simulation(LOG, machine, scheduler=rule) for rule in (scheduler("easy"), fs.EasyBackfill())]
+    delayed = 0
+    while all(sim.step() for sim in sims):
+        for row in range(len(LOG)):
+            compiled, built_in = (sim.why(row) for sim in sims)
+            if built_in.cause in (fs.Cause.WOULD_DELAY, fs.Cause.TOO_LARGE):
+                assert compiled.cause == fs.Cause.OUTSIDE
+                delayed += 1
+            else:
+                assert compiled == built_in
+    assert delayed > 0

@@ -37,6 +37,7 @@ from faultsim._core.scheduling.profile cimport (
 from faultsim._core.state cimport end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport place_t
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
@@ -488,11 +489,23 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return least if least < sound else sound
 
 
+cdef int reserved_at(void *state, void *sim, int32_t job, double *begin, place_t *place) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    if p.rebuild:
+        return 0
+    if p.until < INFINITY:
+        if settle(p, <sim_t *>sim, True) < 0:
+            return NO_MEMORY
+        p.deferred = False
+    begin[0] = p.begin[job]
+    return p.begin[job] < INFINITY
+
+
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
-    s.scheduler.schedule, s.scheduler.spare = schedule, spare
+    s.scheduler.schedule, s.scheduler.spare, s.scheduler.reserved_at = schedule, spare, reserved_at
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
     p.limit = thresholds
     profile_open(&p.free, p)

@@ -239,6 +239,14 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     return OK
 
 
+cdef int reserved_at(void *state, void *sim, int32_t job, double *begin, place_t *place) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    if p.rebuild or p.begin[job] == INFINITY:
+        return 0
+    begin[0], place[0] = p.begin[job], p.place[job]
+    return 1
+
+
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n
@@ -246,7 +254,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.released = schedule, released
     s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
-    s.scheduler.spare, s.scheduler.guard = spare, guard
+    s.scheduler.spare, s.scheduler.guard, s.scheduler.reserved_at = spare, guard, reserved_at
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     own_block(p, &p.begin, n, sizeof(double))
     own_block(p, &p.end, n, sizeof(double))

@@ -35,3 +35,6 @@ cdef struct scheduler_t:
     # whose `forbidden` is a mask that the caller owns.  Afterwards: `place` is where it went, NULL if it stayed.
     int (*guard)(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil
     int (*settled)(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil
+    # The reservation of a waiting job as of the last pass, for explanations: 1 and its begin, on a placed machine with
+    # its place; 0: the job has none, or plans are void; < 0: a code.  NULL: reservations are not kept between passes.
+    int (*reserved_at)(void *state, void *sim, int32_t job, double *begin, place_t *place) noexcept nogil

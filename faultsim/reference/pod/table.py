@@ -17,9 +17,10 @@ class PodTable(BoxTable):
 
     are_boxes = False
 
-    def __init__(self, machine: dict[str, Any]) -> None:
+    def __init__(self, machine: dict[str, Any], listed: bool = True) -> None:
+        """`listed`: with a list of all slices, `of_size`."""
         x, y, z = machine["cubes"]
-        if machine["wiring"] == "ocs" and x * y * z > MOST_SWITCHED:
+        if listed and machine["wiring"] == "ocs" and x * y * z > MOST_SWITCHED:
             raise NotAvailableError(
                 f"engine='reference' lists every set of switched cubes, and takes at most {MOST_SWITCHED} cubes, not "
                 f"{x * y * z}: use engine='core'"
@@ -30,7 +31,7 @@ class PodTable(BoxTable):
         self.nodes = prod(machine["cubes"]) * machine["hosts"]
         self.shape = (self.nodes, 1, 1)
         self.sizes = self.slices.sizes
-        self.of_size = {size: self.free_of_size(0, size) for size in self.sizes}
+        self.of_size = {size: self.free_of_size(0, size) for size in self.sizes} if listed else {}
 
     def asked(self, needs: int, rank: int) -> int:
         """What a job needs that asks for a shape: the rank-th most cubic of its size, from 1 on; 0: for none."""

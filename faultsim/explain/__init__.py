@@ -1,0 +1,1 @@
+"""Why a job waits: the rules of the schedulers at one moment, in plain Python (model.md#reasons)."""

@@ -1,0 +1,181 @@
+"""One moment of a simulation as the rules see it: the state of the reference engine, and the queue in its order.
+
+The compiled engine gives a snapshot (`faultsim._core.snapshot`), of which `Moments` makes such a state; the reference
+engine has one.  So the rules of `faultsim.explain.rules` are those of one program, whichever engine runs.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim.explain.places import CountedTable, FinderTable, places_of
+from faultsim.reference.engine_inputs import World
+from faultsim.reference.job import Job, expected_if_started
+from faultsim.reference.rules import rules_of
+from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.state import Release, Reservation, State
+from faultsim.reference.torus.boxes import Box
+
+#: Job numbers are int32.
+MOST_JOBS = 2**31 - 1
+
+
+class StateThen(State):
+    """A state that does not change: what the rules ask for again and again is computed once."""
+
+    holders: dict[int, Job | None]
+    _releases: list[Release] | None = None
+
+    def holder(self, node: int) -> Job | None:
+        return self.holders[node]
+
+    def releases(self) -> list[Release]:
+        if self._releases is None:
+            self._releases = super().releases()
+        return self._releases
+
+
+@dataclass
+class Moment:
+    """What there is at a moment.
+
+    Attributes
+    ----------
+    state : State
+        Of the reference engine, with the reservations of conservative backfilling as of the last pass.
+    order : list of Job
+        The waiting jobs, in queue order as of the last pass: all, or those that matter and the one to be explained.
+    ids : array
+        Row of `Simulation.log` -> id.
+    """
+
+    state: State
+    order: list[Job]
+    ids: NDArray[Any]
+
+    def row_of(self, job: Job) -> int:
+        """The row of a job in `Simulation.log`, which lacks jobs that were dropped."""
+        return job.row if self.state.world.live else job.index
+
+    def id_of(self, job: Job) -> Any:
+        """The id of a job, as Python's own type."""
+        return self.ids[self.row_of(job)].item()
+
+    def find(self, row: int) -> Job | None:
+        """The job of a row, if it waits or holds nodes."""
+        return next((job for job in (*self.order, *self.state.running) if self.row_of(job) == row), None)
+
+    def ends(self, job: Job) -> float:
+        """When a waiting job would be expected to end if it started now."""
+        return expected_if_started(job, self.state.now + self.state.delay)
+
+
+def jobs_that_matter(scheduler: dict[str, Any]) -> int:
+    """How many jobs, from the head of the queue on, have an influence on whether another one may start."""
+    name = "" if "object" in scheduler else scheduler["name"]
+    if name == "conservative" or (name == "backfill" and scheduler["depth"] == "unlimited"):
+        return MOST_JOBS
+    return min(int(scheduler["depth"]), MOST_JOBS) if name == "backfill" else 1
+
+
+def of_reference(state: State, ids: NDArray[Any]) -> Moment:
+    """The moment at which the reference engine is."""
+    now = state.now
+    if state.last_pass is not None:
+        state.now = state.last_pass
+    try:
+        order = queue_order(state)
+    finally:
+        state.now = now
+    return Moment(state, order, ids)
+
+
+class Moments:
+    """Makes moments of snapshots of the compiled engine.
+
+    Parameters
+    ----------
+    settings : dict
+        The lowered policies, as an engine takes them.
+    world : dict
+        The predictions of the run, as an engine takes them.
+
+    Attributes
+    ----------
+    most : int
+        So many jobs from the head of the queue on matter to the others.
+    """
+
+    def __init__(self, settings: dict[str, Any], world: Mapping[str, Any]) -> None:
+        self.settings = settings
+        self.most = jobs_that_matter(settings["scheduler"])
+        self.rules = rules_of(settings)
+        self.table, self.nodes = places_of(settings)
+        self.world = World({name: world[name] for name in ("predictions", "columns") if name in world})
+        recovery, checkpointing = settings.get("recovery"), settings.get("checkpointing")
+        self.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
+        self.cost = float(checkpointing["cost"]) if checkpointing and "cost" in checkpointing else 0.0
+
+    def of(self, snapshot: dict[str, Any], ids: NDArray[Any]) -> Moment:
+        """The moment of a snapshot."""
+        state = StateThen(self.settings, self.rules, [], self.table, self.nodes, self.world)
+        state.now = snapshot["now"]
+        if snapshot["predictions"] is not None:  # of a caller that owns time, whose rows need not be in order
+            self.world.live = True
+            self.world.predictions, self.world.p = snapshot["predictions"], snapshot["p"]
+        jobs = self._running(snapshot)
+        state.running = list(jobs.values())
+        state.queue = self._waiting(snapshot)
+        state.up = {node: up for node, up, _ in snapshot["down"]}
+        state.holders = {node: jobs.get(job) for node, _, job in snapshot["down"]}
+        state.down = sum(job is None for job in state.holders.values())
+        state.free = self.nodes - state.down - sum(job.allocated for job in state.running)
+        if self.table is not None:
+            state.busy = sum(job.mask for job in state.running)
+            state.tell_table()
+        for job, reserved in zip(state.queue, snapshot["reserved"], strict=True):
+            if reserved is not None:
+                begin, place = reserved
+                end = expected_if_started(job, begin + state.delay)
+                box = None if place is None else self._box(place)
+                state.reservations[job.index] = Reservation(begin, end, job.needs if box is None else box.size, box)
+        return Moment(state, state.queue, ids)
+
+    def _running(self, snapshot: dict[str, Any]) -> dict[int, Job]:
+        """The jobs with nodes, by number."""
+        names = ("running", "running_rows", "decision", "start", "expected", "allocated", "held")
+        found = {}
+        for number, row, decision, start, expected, allocated, held in zip(
+            *(snapshot[name] for name in names), strict=True
+        ):
+            job = Job(number, 0.0, 0.0, 0.0, allocated, allocated, row=row)
+            job.decision, job.start, job.expected, job.allocated, job.held = decision, start, expected, allocated, held
+            found[number] = job
+        for job, place in zip(found.values(), snapshot["place"] or (), strict=False):
+            job.box = self._box(place)
+        return found
+
+    def _waiting(self, snapshot: dict[str, Any]) -> list[Job]:
+        names = ("queue", "queue_rows", "submit", "estimate", "size", "need", "rank", "interval", "restarts", "saved")
+        found = []
+        for number, row, submit, estimate, size, need, rank, interval, restarts, saved in zip(
+            *(snapshot[name] for name in names), strict=True
+        ):
+            job = Job(number, submit, 0.0, estimate, size, need, row=row, restart_cost=self.restart_cost)
+            if isinstance(self.table, CountedTable):
+                job.needs = self.table.asked(need, rank)
+            if math.isfinite(interval):
+                job.interval, job.cost = interval, self.cost
+            job.restarts, job.safe = restarts, saved
+            found.append(job)
+        return found
+
+    def _box(self, place: tuple[int, ...] | int) -> Box:
+        """A place of a snapshot as a box of the table."""
+        if isinstance(place, int):
+            return Box(0, 0, 0, 0, 0, 0, place.bit_count(), place)
+        assert isinstance(self.table, FinderTable)
+        return self.table.box(place)

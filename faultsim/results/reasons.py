@@ -1,0 +1,331 @@
+"""Why a job waits: a `Cause` for each rule, a `Reason` with its numbers, and the spans of a wait (model.md#reasons)."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, NamedTuple, overload
+
+from faultsim.data.notebook import table_html
+
+
+class Cause(StrEnum):
+    """What keeps a job from starting, or where it is if nothing does (model.md#reasons).  Each is its word.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Cause.NO_ROOM, fs.Cause.NO_ROOM == "no room"
+    (<Cause.NO_ROOM: 'no room'>, True)
+    """
+
+    #: The job has not been submitted yet.
+    NOT_SUBMITTED = "not submitted"
+    #: It needs more nodes than are free.
+    NO_ROOM = "no room"
+    #: Enough nodes are free, but no place (box, slice) of its size or larger, or of its shape.
+    FRAGMENTED = "fragmented"
+    #: It would not fit if no other job held a node: too many are down.
+    NODES_DOWN = "nodes down"
+    #: It would fit if the run kept no nodes back: `Static`, or the spare cubes of a pod.
+    LIMIT = "limit"
+    #: Places are free, but they are larger than ``max_growth`` lets a backfilled job have.
+    TOO_LARGE = "places too large"
+    #: It fits, but the queue is served in order, and its head cannot start.
+    BEHIND_HEAD = "behind the head"
+    #: It fits, but would delay the reservation of the head.
+    WOULD_DELAY = "would delay the head"
+    #: It fits, but the reservation of another job is in its way.
+    RESERVED = "reserved"
+    #: It fits, but a scheduler that is not one of the package, or the caller, has not started it.
+    OUTSIDE = "decided outside"
+    #: Nothing: a pass as of now would start it.
+    NEXT_PASS = "next pass"
+    #: It keeps its nodes, and waits until they are repaired.
+    HELD = "held"
+    #: Its nodes are taken, and its start delay runs.
+    START_DELAY = "start delay"
+    #: It runs.
+    RUNNING = "running"
+    #: It has ended.
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a job does not start at a moment, as its scheduler decided; ``str`` gives one line.
+
+    Attributes
+    ----------
+    cause : Cause
+        The rule.  All other attributes are None where the rule has no such number.
+    until : float
+        When the cause is expected to be over (s), ``inf`` if never: the submit time; the first release after which the
+        job finds room, if no other job starts (NO_ROOM, FRAGMENTED, NODES_DOWN, LIMIT); its own reservation, with
+        conservative backfilling (RESERVED); when its nodes are expected to be up (HELD); its start (START_DELAY); its
+        expected end (RUNNING).
+    needed, free : int
+        Nodes that it needs (rounded up to a place's size, with hot spares), and that are free and may be taken.
+    largest : int
+        FRAGMENTED: nodes of the largest free place.  TOO_LARGE: of the largest place that it may have.
+    kept_back : int
+        LIMIT: free nodes (on a pod: cubes) that the run keeps back.
+    up : int
+        NODES_DOWN: nodes that are not down.
+    blocker : int
+        The row of the job in the way: the head of the queue, or the job with the reservation.
+    blocker_id : int or str
+        Its id in the log, which `str` names.
+    begin : float
+        When the reservation in the way begins (s).
+    extra : int
+        WOULD_DELAY on a cluster with EASY backfilling: nodes that the head leaves free at that time.
+    ends : float
+        When the job would be expected to end if it started now (s).
+    because : Reason
+        BEHIND_HEAD: why the head waits.
+    start, finish : float
+        RUNNING, ENDED: its times (s); START_DELAY: only the first.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> sim = fs.Simulation(log, fs.Cluster(3))
+    >>> sim.run(until=5)
+    >>> reason = sim.why(1)
+    >>> reason.cause, reason.needed, reason.free, reason.until
+    (<Cause.NO_ROOM: 'no room'>, 2, 1, 10.0)
+    >>> print(reason)
+    no room: needs 2 nodes, 1 is free; room is expected at 10 s
+    """
+
+    cause: Cause
+    until: float | None = None
+    needed: int | None = None
+    free: int | None = None
+    largest: int | None = None
+    kept_back: int | None = None
+    up: int | None = None
+    blocker: int | None = None
+    blocker_id: int | str | None = None
+    begin: float | None = None
+    extra: int | None = None
+    ends: float | None = None
+    because: "Reason | None" = None
+    start: float | None = None
+    finish: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attributes that are not None, for JSON: an infinite time is None.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Reason(fs.Cause.HELD, until=float("inf")).as_dict()
+        {'cause': 'held', 'until': None}
+        """
+        out: dict[str, Any] = {"cause": str(self.cause)}
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if isinstance(value, Reason):
+                out[field.name] = value.as_dict()
+            elif value is not None:
+                out[field.name] = None if value == math.inf else value
+        return out
+
+    def __repr__(self) -> str:
+        given = (field.name for field in fields(self)[1:] if getattr(self, field.name) is not None)
+        more = "".join(f", {name}={getattr(self, name)!r}" for name in given)
+        return f"Reason(Cause.{self.cause.name}{more})"
+
+    def __str__(self) -> str:
+        return f"{self.cause}{_TEXTS[self.cause](self)}"
+
+
+def _at(time: float | None) -> str:
+    """A time in words; "unknown" for one that nothing tells."""
+    return "an unknown time" if time is None or math.isinf(time) else f"{time:.15g} s"
+
+
+def _nodes(count: int | None) -> str:
+    return f"{count} node" if count == 1 else f"{count} nodes"
+
+
+def _free(r: Reason) -> str:
+    return f": needs {_nodes(r.needed)}, {r.free} {'is' if r.free == 1 else 'are'} free"
+
+
+def _room(r: Reason) -> str:
+    return "no release is known to make room" if r.until == math.inf else f"room is expected at {_at(r.until)}"
+
+
+def _delays(r: Reason) -> str:
+    less = "" if r.extra is None else f", which leaves {_nodes(max(r.extra, 0))}"
+    when = f"the reservation of job {r.blocker_id} at {_at(r.begin)}{less}"
+    return f": {when}; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
+
+
+def _reserved(r: Reason) -> str:
+    own = "" if r.until is None else f"; its own begins at {_at(r.until)}"
+    if r.until == math.inf:
+        own = "; it has no reservation itself"
+    when = f"the reservation of job {r.blocker_id} at {_at(r.begin)}"
+    return f": {when} is in the way; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}{own}"
+
+
+_TEXTS: dict[Cause, Callable[[Reason], str]] = {
+    Cause.NOT_SUBMITTED: lambda r: f": its submit time is {_at(r.until)}",
+    Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
+    Cause.FRAGMENTED: lambda r: f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}",
+    Cause.NODES_DOWN: lambda r: f": needs {_nodes(r.needed)}, {r.up} are up; {_room(r)}",
+    Cause.LIMIT: lambda r: f"{_free(r)}, and {r.kept_back} more are kept back; {_room(r)}",
+    Cause.TOO_LARGE: lambda r: f": needs {_nodes(r.needed)}, may have up to {r.largest}, and free places are larger",
+    Cause.BEHIND_HEAD: lambda r: f": job {r.blocker_id} is first, and waits: {r.because}",
+    Cause.WOULD_DELAY: _delays,
+    Cause.RESERVED: _reserved,
+    Cause.OUTSIDE: lambda r: f"{_free(r)}, and the scheduler has not started it",
+    Cause.NEXT_PASS: lambda r: ": nothing is in its way any more",
+    Cause.HELD: lambda r: f": its nodes are expected to be up at {_at(r.until)}",
+    Cause.START_DELAY: lambda r: f": it has its nodes, and starts at {_at(r.until)}",
+    Cause.RUNNING: lambda r: f": since {_at(r.start)}, expected to end at {_at(r.until)}",
+    Cause.ENDED: lambda r: f": from {_at(r.start)} to {_at(r.finish)}",
+}
+
+
+class Span(NamedTuple):
+    """A part of a wait: from `begin` to `end` (s) the reason was `reason`.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> span = fs.simulate(log, fs.Cluster(2)).why(1)[0]
+    >>> span.begin, span.end, span.reason.cause
+    (1.0, 10.0, <Cause.NO_ROOM: 'no room'>)
+    """
+
+    begin: float
+    end: float
+    reason: Reason
+
+
+class Why(Sequence[Span]):
+    """Why a job waited: the spans of its wait in order of time, as `Result.why` returns them.
+
+    Equal reasons that follow each other are one span.  ``str`` gives one line for each stretch with one cause and one
+    job in the way.
+
+    Attributes
+    ----------
+    job : int
+        Row of the job in the result.
+    id : int or str
+        Its id in the log.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 20], size=[2, 3, 1], id=[7, 8, 9])
+    >>> why = fs.simulate(log, fs.Cluster(3)).why(2)
+    >>> print(why)
+    job 9 waited 13 s
+           2 s to        10 s       8 s  would delay the head: the reservation of job 8 at 10 s, which leaves 0 nodes; \
+this job would take 1 node and end at 22 s
+          10 s to        15 s       5 s  no room: needs 1 node, 0 are free; room is expected at 15 s
+    >>> len(why), why[0].end, why.seconds["no room"]
+    (2, 10.0, 5.0)
+    """
+
+    __slots__ = ("_spans", "id", "job")
+
+    def __init__(self, job: int, id: int | str, spans: Sequence[Span]) -> None:
+        self.job, self.id = job, id
+        self._spans = tuple(merged(spans))
+
+    @overload
+    def __getitem__(self, at: int) -> Span: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Span, ...]: ...
+    def __getitem__(self, at: int | slice) -> Span | tuple[Span, ...]:
+        return self._spans[at]
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Why):
+            return NotImplemented
+        return (self.job, self.id, self._spans) == (other.job, other.id, other._spans)
+
+    def __hash__(self) -> int:
+        return hash((self.job, self.id, self._spans))
+
+    @property
+    def seconds(self) -> Mapping[Cause, float]:
+        """Cause -> seconds of the wait, in the order in which the causes come first."""
+        found: dict[Cause, float] = {}
+        for span in self._spans:
+            found[span.reason.cause] = found.get(span.reason.cause, 0.0) + (span.end - span.begin)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the job, its id, the seconds by cause, and the spans."""
+        return {
+            "job": self.job,
+            "id": self.id,
+            "seconds": {str(cause): seconds for cause, seconds in self.seconds.items()},
+            "spans": [{"begin": span.begin, "end": span.end, "reason": span.reason.as_dict()} for span in self._spans],
+        }
+
+    def _stretches(self) -> Iterator[tuple[Span, int]]:
+        """The first reason of each stretch with one cause and one job in the way, and how many spans it has."""
+        first, count = None, 0
+        for span in self._spans:
+            if first is not None and first.end == span.begin and _key(first.reason) == _key(span.reason):
+                first, count = first._replace(end=span.end), count + 1
+                continue
+            if first is not None:
+                yield first, count
+            first, count = span, 1
+        if first is not None:
+            yield first, count
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        return [
+            (
+                f"{span.begin:.15g} s",
+                f"{span.end:.15g} s",
+                f"{span.end - span.begin:.15g} s",
+                f"{span.reason}{f' (at first; {count} states)' if count > 1 else ''}",
+            )
+            for span, count in self._stretches()
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Why: job {self.id}, {len(self)} spans, {sum(self.seconds.values()):.15g} s>"
+
+    def __str__(self) -> str:
+        lines = [f"job {self.id} waited {sum(self.seconds.values()):.15g} s"]
+        lines += [f"{begin:>12} to {end:>11} {length:>9}  {text}" for begin, end, length, text in self._rows()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return table_html(f"why job {self.id} waited", ("from", "to", "for", "reason"), self._rows(), [])
+
+
+def _key(reason: Reason) -> tuple[Cause, int | None]:
+    return reason.cause, reason.blocker
+
+
+def merged(spans: Sequence[Span]) -> list[Span]:
+    """Spans that meet and have equal reasons as one; empty ones are left out."""
+    found: list[Span] = []
+    for span in spans:
+        if span.end <= span.begin:
+            continue
+        if found and found[-1].end == span.begin and found[-1].reason == span.reason:
+            found[-1] = found[-1]._replace(end=span.end)
+        else:
+            found.append(span)
+    return found
