@@ -16,6 +16,7 @@ from faultsim.reference.engine_inputs import World
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.scheduling.schedulers import Backfill, Conservative
 from faultsim.reference.state import Release, Reservation, State
 from faultsim.reference.torus.boxes import Box
 
@@ -73,12 +74,14 @@ class Moment:
         return expected_if_started(job, self.state.now + self.state.delay)
 
 
-def jobs_that_matter(scheduler: dict[str, Any]) -> int:
+def jobs_that_matter(scheduler: object) -> int:
     """How many jobs, from the head of the queue on, have an influence on whether another one may start."""
-    name = "" if "object" in scheduler else scheduler["name"]
-    if name == "conservative" or (name == "backfill" and scheduler["depth"] == "unlimited"):
+    if isinstance(scheduler, Conservative):
         return MOST_JOBS
-    return min(int(scheduler["depth"]), MOST_JOBS) if name == "backfill" else 1
+    if not isinstance(scheduler, Backfill):
+        return 1
+    depth = scheduler.rule["depth"]
+    return MOST_JOBS if depth == "unlimited" else min(int(depth), MOST_JOBS)
 
 
 def of_reference(state: State, ids: NDArray[Any]) -> Moment:
@@ -111,8 +114,8 @@ class Moments:
 
     def __init__(self, settings: dict[str, Any], world: Mapping[str, Any]) -> None:
         self.settings = settings
-        self.most = jobs_that_matter(settings["scheduler"])
         self.rules = rules_of(settings)
+        self.most = jobs_that_matter(self.rules["scheduler"])
         self.table, self.nodes = places_of(settings)
         self.world = World({name: world[name] for name in ("predictions", "columns") if name in world})
         recovery, checkpointing = settings.get("recovery"), settings.get("checkpointing")
