@@ -98,8 +98,10 @@ def number(
         or (high is not None and x > high)
         or (above is not None and not x > above)
     ):
-        right = _bounds(low, high, above) or "finite"
-        raise OptionError(f"{what} must be {right}{unit and ' ' + unit}, got {value!r}")
+        right = f"{_bounds(low, high, above) or 'finite'}{unit and ' ' + unit}"
+        if finite and math.isinf(x) and not right.startswith("finite"):
+            right += " and finite"
+        raise OptionError(f"{what} must be {right}, got {value!r}")
     return x
 
 

@@ -121,15 +121,19 @@ def check_rate(
     )
 
 
-def mean_time(what: str, given: object, any_rate: bool, *, name: str = "mtbf", of: str = "node") -> float:
+def mean_time(
+    what: str, given: object, any_rate: bool, *, name: str = "mtbf", of: str = "node", endless: bool = False
+) -> float:
     """A mean time between failures of one node in seconds, above 0, that is not refused by `check_rate`.
+
+    With `endless` it may be infinite: the node never fails.
 
     Examples
     --------
     >>> mean_time("plan", "100d", False)
     8640000.0
     """
-    seconds = checks.number(name, given, above=0.0, unit="seconds")
+    seconds = checks.number(name, given, above=0.0, unit="seconds", finite=not endless)
     check_rate(what, name, given, seconds, per_day(seconds), any_rate, of=of)
     return seconds
 

@@ -3,6 +3,9 @@
 import doctest
 import importlib
 import inspect
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -54,6 +57,20 @@ def test_name_has_examples_that_run(name, tmp_path, monkeypatch):
     for test in tests:
         runner.run(test, out=report.append)
     assert runner.failures == 0, "".join(report)
+
+
+def test_examples_of_readers_write_nothing_into_the_checkout(tmp_path):
+    """`pytest --doctest-modules` on the package itself, private functions included, as a developer runs it."""
+    checkout = Path(faultsim.__file__).parents[1]
+    if not (checkout / "conftest.py").is_file():
+        pytest.skip("an installed package without its checkout")
+    before = set(checkout.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", "faultsim/readers"],
+        cwd=checkout, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert [path.name for path in set(checkout.iterdir()) - before if not path.name.startswith(".")] == []
 
 
 def test_unknown_names():

@@ -4,6 +4,6 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.state cimport sim_t
 
-# By job number; of the queue, in the order of the last pass, the first `most` jobs and the one asked about.  MemoryError
-# if a plan cannot be completed.
+# By job number; of the queue, in the order of the last pass, the first `most` jobs and the one asked about.
+# MemoryError if a plan cannot be completed.
 cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most)

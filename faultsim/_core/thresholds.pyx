@@ -33,8 +33,8 @@ RANGES = {
     "octet_rows": (0, 8, 8),
     "layer_bytes": (0, 4 * 2**20, INT32_MAX),
     "gain_part": (0, 4, 2**20),
-    # On 32x32x64 nodes it pays beside boxes of 1,024 nodes (64), and not of 2,048 or more (32).  Small jobs take 3 to 19
-    # times as long where it is never done, and jobs of 512 nodes and more 1.5 times where it is always done.
+    # On 32x32x64 nodes it pays beside boxes of 1,024 nodes (64), and not of 2,048 or more (32).  Small jobs take 3 to
+    # 19 times as long where it is never done, and jobs of 512 nodes and more 1.5 times where it is always done.
     "slice_part": (0, 64, 2**20),
     "near_looks": (64, 2**18, INT32_MAX),
     "memo_choices": (1, 4096, 2**20),

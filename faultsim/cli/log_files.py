@@ -4,7 +4,7 @@ from faultsim.checks import did_you_mean
 from faultsim.cli.file_words import moment, parted
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.readers.table import detect, readers_of
+from faultsim.readers.table import detect, read_as, readers_of
 
 FORMATS = readers_of(Workload)
 HELP = (
@@ -44,7 +44,9 @@ def read_log(text: str, columns: str | None = None) -> tuple[Workload, str]:
         if "columns" in options:
             raise OptionError(f"--columns {columns}: {text} says which columns, too; give one of the two")
         options["columns"] = [name.strip() for name in columns.split(",") if name.strip()]
-    return reader.read(path, **options), path
+    if kind or path == "-":
+        return reader.read(path, **options), path
+    return read_as(path, Workload, reader, **options), path
 
 
 def _value(name: str, value: str) -> object:

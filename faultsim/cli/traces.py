@@ -9,7 +9,7 @@ from faultsim.cli.own_words import in_words_of_traces
 from faultsim.cli.parser import duration, duration_as_given, duration_once_in_days, hint
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
-from faultsim.readers.table import detect, readers_of
+from faultsim.readers.table import detect, read_as, readers_of
 
 FORMATS = readers_of(FailureTrace)
 KINDS = {
@@ -103,7 +103,7 @@ def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
             takers = " and ".join(row.name for row in rows if not (name == "downtime" and row.name == "csv"))
             raise OptionError(f"--{name.replace('_', '-')} is for {takers}; {path} is read as {reader.name}")
         options[name] = _columns(value) if name == "columns" else moment(value) if name in ("begin", "end") else value
-    return reader.read(path, **options)
+    return reader.read(path, **options) if args.format else read_as(path, FailureTrace, reader, **options)
 
 
 def _columns(text: str) -> dict[str, str]:

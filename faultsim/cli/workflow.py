@@ -60,7 +60,8 @@ def _read(word: str) -> Workflow:
     reader = what_is(path)
     if reader.gives is not Workflow:
         raise OptionError(
-            f"{path}: no workflow by its name and first line; write {path}:FORMAT, with {', '.join(FORMATS)}"
+            f"{path}: a {reader.called}, and no workflow by its name and first line; write {path}:FORMAT, with "
+            f"{', '.join(FORMATS)}"
         )
     workflow: Workflow = reader.read(path)
     return workflow

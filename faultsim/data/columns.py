@@ -383,7 +383,7 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> V
         _refuse(~right, array, column, "is not a finite number")
     if column.minimum is not None:
         low = array < column.minimum
-        if column.missing is not None:
+        if column.missing is not None and low.any():
             low &= array != column.missing
         else_missing = "" if column.missing is None else f", or {column.missing:g} where it is missing"
         what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
@@ -396,7 +396,7 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> V
         if late.any():
             _refuse(late, array, column, checks.beyond_the_clock(float(array[int(np.argmax(late))])))
     kind = np.dtype(column.dtype)
-    if kind.kind == "i" and array.dtype.kind != "b":
+    if kind.kind == "i" and array.dtype.kind != "b" and array.dtype != kind:  # values of its own type fit
         if array.dtype.kind == "f":
             _refuse(array != np.floor(array), array, column, "is not a whole number")
         info = np.iinfo(kind)

@@ -32,11 +32,11 @@ def doubtful_estimates(runtime: Values, estimate: Values) -> str | None:
     True
     """
     known = (estimate >= 0) & np.isfinite(runtime)
-    runtime, estimate = runtime[known], estimate[known]
-    past = runtime > estimate
-    count, n = int(np.count_nonzero(past)), len(past)
+    past = known & (runtime > estimate)
+    count, n = int(np.count_nonzero(past)), int(np.count_nonzero(known))
     if not count or count < DOUBTFUL * n:
         return None
+    runtime, estimate, past = runtime[known], estimate[known], past[known]
     said = f"{100 * count / n:.0f} % of the jobs run past their estimate ({count:,} of the {n:,} that have one)"
     zeros = int(np.count_nonzero(estimate == 0))
     if 2 * int(np.count_nonzero(past & (estimate == 0))) >= count:

@@ -173,7 +173,7 @@ class GroupedFailures(FailureTable):
         >>> better = trace.exclude_lemons(3, "30d", out="14d")
         >>> better.time / day, better.downtime / day
         (array([ 1.,  5.,  8., 60.]), array([ 0.04166667,  0.04166667, 14.        ,  0.04166667]))
-        >>> trace.exclude_lemons(3, "30d").downtime[-1] / day
+        >>> float(trace.exclude_lemons(3, "30d").downtime[-1]) / day
         82.0
         """
         count = checks.whole("failures of exclude_lemons()", failures, low=1)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultsim.arrays import Values
-from faultsim.data.lowered import Lowered
 from faultsim.data.world import World
 from faultsim.explain.places import CountedTable, FinderTable, places_of
 from faultsim.policies.settings import Settings
@@ -17,6 +16,7 @@ from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.scheduling.schedulers import Backfill, Conservative
 from faultsim.reference.state import Release, Reservation, State
 from faultsim.reference.torus.boxes import Box
 
@@ -74,12 +74,14 @@ class Moment:
         return expected_if_started(job, self.state.now + self.state.delay)
 
 
-def jobs_that_matter(scheduler: Lowered) -> int:
+def jobs_that_matter(scheduler: object) -> int:
     """How many jobs, from the head of the queue on, have an influence on whether another one may start."""
-    name = "" if "object" in scheduler else scheduler["name"]
-    if name == "conservative" or (name == "backfill" and scheduler["depth"] == "unlimited"):
+    if isinstance(scheduler, Conservative):
         return MOST_JOBS
-    return min(int(scheduler["depth"]), MOST_JOBS) if name == "backfill" else 1
+    if not isinstance(scheduler, Backfill):
+        return 1
+    depth = scheduler.rule["depth"]
+    return MOST_JOBS if depth == "unlimited" else min(int(depth), MOST_JOBS)
 
 
 def of_reference(state: State, ids: Values) -> Moment:
@@ -112,8 +114,8 @@ class Moments:
 
     def __init__(self, settings: Settings, world: World) -> None:
         self.settings = settings
-        self.most = jobs_that_matter(settings.scheduler)
         self.rules = rules_of(settings)
+        self.most = jobs_that_matter(self.rules["scheduler"])
         self.table, self.nodes = places_of(settings)
         self.world = WorldRows(World(predictions=world.predictions, columns=world.columns))
         recovery, checkpointing = settings.recovery, settings.checkpointing

@@ -13,6 +13,8 @@ from faultsim.machines.torus import Torus
 _FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8', 'mesh:4x4x8' or 'pod:4x4x4'"
 _POD = "'pod:4x4x4', 'pod:tpu-v5p' or, with options, 'pod:4x4x4,wiring=static,aligned=false'"
 _PODS = {"tpu-v4": Pod.tpu_v4, "tpu-v5p": Pod.tpu_v5p, "tpu7x": Pod.tpu7x}
+#: Pods whose chips are one plain torus.
+_PLAIN_TORI = {"tpu-v5e": "torus:16x16x1", "tpu-v6e": "torus:16x16x1", "v5e": "torus:16x16x1", "v6e": "torus:16x16x1"}
 _PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l_nodes, "tpu-v4": Torus.tpu_v4}
 
 
@@ -88,6 +90,8 @@ def _pod(text: str, rest: str) -> Pod:
             raise OptionError(f"machine {text!r}: {preset} has its own {', '.join(sorted(beyond))}; write {_POD}")
         return _PODS[preset](**given)
     if "x" not in first or first[:1].isalpha():
+        if preset in _PLAIN_TORI:
+            raise OptionError(f"machine {text!r}: a {preset} has no cubes: it is a {_PLAIN_TORI[preset]} of chips")
         hint = checks.did_you_mean(first, _PODS)
         raise OptionError(f"unknown pod {text!r}{hint}; write {_POD}; presets: {', '.join(_PODS)}")
     return Pod(_extents(text, first), **given)

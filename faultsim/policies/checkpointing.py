@@ -168,7 +168,7 @@ _seconds = partial(checks.number, unit="seconds")
 Interval = Annotated[Seconds, Check(_seconds, "interval of checkpoints", above=0.0)]
 Cost = Annotated[Seconds, Check(_seconds, "cost of a checkpoint", low=0.0)]
 CostAboveZero = Annotated[Seconds, Check(_seconds, "cost of a checkpoint", above=0.0)]
-Mtbf = Annotated[Seconds, Check(_seconds, "mtbf, the mean time between failures of one node,", above=0.0)]
+Mtbf = Annotated[Seconds, Check(_seconds, "mtbf, the mean time between failures of one node,", above=0.0, finite=False)]
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class _ByRate(Judged, Checkpointing):
 
     def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
         what, mtbf = type(self).__name__, values["mtbf"]
-        rates.mean_time(what, mtbf[1], self.any_rate)
+        rates.mean_time(what, mtbf[1], self.any_rate, endless=True)
         rates.check_checkpoint(what, values["cost"], mtbf, self.any_rate)
         if "repair" in values:
             rates.check_repair(what, values["repair"], mtbf, self.any_rate)
@@ -265,7 +265,7 @@ class Young(_ByRate):
     cost : float
         Seconds that a checkpoint takes, above 0.
     mtbf : float
-        Mean time between failures of one node, in seconds.
+        Mean time between failures of one node, in seconds; with infinity there are no checkpoints.
     any_rate : bool, default False
         Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
         `mtbf` was given with its unit), a checkpoint that takes longer than `mtbf`.
@@ -305,7 +305,7 @@ class Daly(_ByRate):
     cost : float
         Seconds that a checkpoint takes, above 0.
     mtbf : float
-        Mean time between failures of one node, in seconds.
+        Mean time between failures of one node, in seconds; with infinity there are no checkpoints.
     any_rate : bool, default False
         Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
         `mtbf` was given with its unit), a checkpoint that takes longer than `mtbf`.
@@ -350,7 +350,7 @@ class MaxAvailability(_ByRate):
     cost : float
         Seconds that a checkpoint takes, above 0.
     mtbf : float
-        Mean time between failures of one node, in seconds.
+        Mean time between failures of one node, in seconds; with infinity there are no checkpoints.
     repair : float
         Seconds from a failure until the job works again: down time and restart.
     any_rate : bool, default False

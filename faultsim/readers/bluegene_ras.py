@@ -145,7 +145,10 @@ def read_bluegene_ras(
                 units.append(unit)
     if first == np.inf:
         start = f", beginning with {unreadable[0]}" if unreadable else ""
-        raise InputError(f"{lines.name}: no RAS message among {number} lines{start}")
+        raise InputError(
+            f"{lines.name}: no RAS message among {number} lines{start}; expected lines such as "
+            f"'2005-06-05-01.55.06.697467 R11-M0-NB-C:J07-U11 RAS KERNEL FATAL ...'"
+        )
     if bad:
         dropped[f"unreadable line ({lines.name}, {'; '.join(unreadable)}{', ...' if bad > _SHOWN else ''})"] = bad
     time, unit_of = np.array(moments, dtype=np.float64), np.array(units, dtype=np.int64)

@@ -105,7 +105,8 @@ class _Document:
             self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             what = expat.ErrorString(error.code)
-            raise InputError(f"{self.file}, line {error.lineno}, column {error.offset + 1}: {what}") from None
+            place = f"{self.file}, line {error.lineno}, column {error.offset + 1}"
+            raise InputError(f"{place}: {what}; expected the XML of Pegasus") from None
         except (LookupError, ValueError) as error:  # an encoding that expat does not know
             if isinstance(error, InputError):
                 raise

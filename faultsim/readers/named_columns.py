@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections import Counter
@@ -27,6 +28,8 @@ _SPACES = re.compile(r"[ \t]+")
 _VALUE = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|\d{4}-\d\d-\d\d.*", re.ASCII)
 #: The line of Excel that names the separator.
 _EXCEL = re.compile(r"sep=(.)", re.IGNORECASE)
+#: Bytes by which a file is judged.
+_JUDGED = 1024
 #: Names of columns that are compared with a misspelt one; a comparison takes about 10 us.
 MOST_COMPARED = 1000
 #: Characters of a field in quotes; Python's own limit is 131,072.
@@ -106,6 +109,9 @@ class NamedColumns:
             self._name(names, columns)
             self._unread |= unread
         else:
+            looks = _other_format(content)
+            if looks:
+                raise InputError(f"{name}: not a table with a line of names but {looks}")
             self._text(content.decode("utf-8-sig", "replace"), separator, quoted, wanted)
         self.rows = len(next(iter({**self.columns, **self._odd}.values()), ()))
 
@@ -205,17 +211,35 @@ class NamedColumns:
         self._lines = []
         before = csv.field_size_limit(_LONGEST_FIELD)
         reader = csv.reader(content, delimiter=separator)
+        where = self._lines
+
+        def add(at: int, row: list[str]) -> bool:
+            """Keep a row if it has as many fields as there are names."""
+            if len(row) > len(names) and not any(map(str.strip, row[len(names) :])):
+                row = row[: len(names)]
+            is_whole = len(row) == len(names)
+            if is_whole:
+                rows.append(row)
+                where.append(at)
+            return is_whole
+
         try:
             names = next(reader)
+            ends = reader.line_num
             for row in reader:
-                at = first + reader.line_num - 1
-                if len(row) > len(names) and not any(map(str.strip, row[len(names) :])):
-                    row = row[: len(names)]
-                if len(row) == len(names):
-                    rows.append(row)
-                    self._lines.append(at)
-                elif any(map(str.strip, row)):
-                    self._bad_line(at, separator.join(row), len(row), len(names))
+                begins, ends = ends, reader.line_num
+                is_open = ends == len(content) > begins + 1 and "".join(content[begins:]).count('"') % 2
+                if not is_open and (add(first + begins, row) or not any(map(str.strip, row))):
+                    continue
+                if is_open:
+                    self._bad_record(first + begins, "a quote that is not closed", content[begins])
+                else:
+                    self._bad_line(first + begins, separator.join(row), len(row), len(names))
+                # A quote that is not closed takes the lines after it: each of them is a row if it is one alone.
+                for at in range(begins + 1, ends):
+                    alone = next(csv.reader(content[at : at + 1], delimiter=separator), [])
+                    if not add(first + at, alone) and any(map(str.strip, alone)):
+                        self._bad_line(first + at, content[at], len(alone), len(names))
         except csv.Error as error:
             raise InputError(f"{self.name}, line {first + reader.line_num}: {error}") from None
         finally:
@@ -223,8 +247,11 @@ class NamedColumns:
         return names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
 
     def _bad_line(self, at: int, text: str, fields: int, expected: int) -> None:
+        self._bad_record(at, f"{fields} fields, expected {expected}", text)
+
+    def _bad_record(self, at: int, what: str, text: str) -> None:
         self._lost += 1
-        self.dropped.unreadable("record", f"line {at + 1}", f"{fields} fields, expected {expected}", text)
+        self.dropped.unreadable("record", f"line {at + 1}", what, text)
 
     # -- names -------------------------------------------------------------------------------------------------------
 
@@ -344,6 +371,16 @@ class NamedColumns:
     def _given(self, column: str, row: int) -> str:
         value = self.columns[column][row]
         return shown(value.encode("utf-8", "replace")) if isinstance(value, str) else str(value)
+
+
+def _other_format(content: bytes) -> str:
+    """What a file is that can be no table of text."""
+    first = content[:_JUDGED].removeprefix(codecs.BOM_UTF8).lstrip()
+    if b"\0" in content[:_JUDGED] or first.startswith((b"\x89PNG", b"%PDF", b"\xd0\xcf\x11\xe0")):
+        return "binary"
+    if first.startswith((b"<!DOCTYPE", b"<html", b"<?xml", b"<adag")):
+        return "HTML or XML"
+    return "JSON" if first.startswith((b"{", b"[")) else ""
 
 
 def _separator(header: str) -> str:

@@ -244,34 +244,48 @@ def any_values(file: NamedColumns, name: str) -> NDArray[Any]:
     return typed(file.text(name)) if isinstance(raw, list) else raw
 
 
+#: The largest id of int64.
+_MOST_ID = 2**63 - 1
+
+
 def ids(file: NamedColumns, name: str) -> tuple[NDArray[Any], int]:
     """Ids of jobs, whole numbers or text, with new ones where they are missing; and how many were missing."""
     raw = file.raw(name)
     if isinstance(raw, list):
         gone = [row for row, text in enumerate(raw) if text.strip().lower() in MISSING]
-        found = typed([raw[row] for row in range(len(raw)) if row not in set(gone)]) if gone else typed(file.text(name))
+        there = np.delete(np.arange(file.rows), gone)
+        given = file.text(name)  # its check of the size covers the array below, too
+        given = [given[row] for row in there.tolist()] if gone else given
+        found = typed(given)
+        if found.dtype.kind == "f" and not _are_whole(found):
+            found = np.array(given, dtype=np.str_)
     elif raw.dtype.kind == "f":
         gone = np.flatnonzero(np.isnan(raw)).tolist()
+        there = np.delete(np.arange(file.rows), gone)
         found = np.delete(raw, gone)
     else:
         return raw, 0
     if not gone:
         return found, 0
-    places = np.delete(np.arange(file.rows), gone)
-    if found.dtype.kind in "if" and len(found) and (found == np.floor(found)).all():
-        first = int(found.max()) + 1
-        made: NDArray[Any] = np.empty(file.rows, dtype=np.int64)
-        made[places] = found.astype(np.int64)
-        made[gone] = np.arange(first, first + len(gone))
-        return made, len(gone)
     if not len(found):
         return np.arange(1, file.rows + 1), len(gone)
+    last = int(found.max()) if found.dtype.kind in "if" and _are_whole(found) else _MOST_ID
+    if last + len(gone) <= _MOST_ID:
+        made: NDArray[Any] = np.empty(file.rows, dtype=np.int64)
+        made[there] = found.astype(np.int64)
+        made[gone] = np.arange(last + 1, last + 1 + len(gone))
+        return made, len(gone)
     texts = [""] * file.rows
-    for row, text in zip(places.tolist(), found.tolist(), strict=True):
+    for row, text in zip(there.tolist(), found.tolist(), strict=True):
         texts[row] = str(text)
     for number, row in enumerate(gone, 1):
         texts[row] = f"unnamed-{number}"
     return np.array(texts, dtype=np.str_), len(gone)
+
+
+def _are_whole(values: NDArray[Any]) -> bool:
+    """Whether numbers are whole and fit into int64; 2**63 is the first that does not."""
+    return bool(((values == np.floor(values)) & (np.abs(values.astype(np.float64)) < 2.0**63)).all())
 
 
 def typed(raw: list[str]) -> NDArray[Any]:

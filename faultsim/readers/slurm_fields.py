@@ -19,6 +19,16 @@ _NUMBER = re.compile(r"-?\d++(\.\d*+)?", re.ASCII)
 _LONGEST = 2.0**53
 
 
+#: A column of moments as Slurm prints them, and its words for none.
+_MOMENTS = re.compile(
+    r"(?:[12]\d{3}-[01]\d-[0-3]\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d|NaT)"
+    r"(?:\n(?:[12]\d{3}-[01]\d-[0-3]\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d|NaT))*+",
+    re.ASCII,
+)
+_MOMENT_LENGTH = len("2024-01-31T12:00:00")
+_NO_MOMENT = frozenset(("Unknown", "None", "NONE", "N/A", ""))
+
+
 class SlurmFields:
     """Columns of a table as arrays, NaN where missing.
 
@@ -82,8 +92,12 @@ class SlurmFields:
 
     def moments(self, name: str) -> NDArray[np.float64]:
         """A field of moments in seconds since 1970, on the clock of the records or, with a zone, in UTC."""
+        texts = self.table.columns.get(name, [])
+        if self._zone is None and not self._zoned and (plain := _plain_moments(texts)) is not None:
+            self._zoned = False if np.isfinite(plain).any() else self._zoned
+            return plain
         values = np.full(len(self), np.nan)
-        for row, text in enumerate(self.table.columns.get(name, ())):
+        for row, text in enumerate(texts):
             if text[:1].isdigit() and (found := vocabulary.moment(text, self._zone)) is not None:
                 values[row], zoned = found
                 if self._zoned is None:
@@ -149,3 +163,18 @@ class SlurmFields:
             f"{count} record{'s have' if count > 1 else ' has'} a moment in an hour that clocks in "
             f"{self._zone} show twice or not at all"
         ]
+
+
+def _plain_moments(texts: list[str]) -> NDArray[np.float64] | None:
+    """Moments of a column that is all ``2024-01-31T12:00:00`` or one of two words, or None: many times as fast."""
+    dated = [text if len(text) == _MOMENT_LENGTH else "NaT" for text in texts]
+    if not texts or _MOMENTS.fullmatch("\n".join(dated)) is None:
+        return None
+    if dated != texts and not {*texts} - {*dated} <= _NO_MOMENT:
+        return None
+    try:
+        moments = np.array(dated, dtype="datetime64[s]")
+    except ValueError:  # such as 2024-02-30
+        return None
+    values: NDArray[np.float64] = (moments - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+    return values

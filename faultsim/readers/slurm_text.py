@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, islice, pairwise
 
@@ -142,9 +142,10 @@ def table_of_text(
         )
     found = _NAME.findall(header if separator is None else header.replace(separator, " "))
     if sum(word.lower() in known for word in found) < min(2, len(found)) or not found:
+        is_record = "T" in header and (header.count("|") > 1 or separator is not None)
+        mend = "leave out --noheader (-n) of the command" if is_record else f"expected what {command} prints"
         raise InputError(
-            f"{name}, line {first + 1}: not a line with the names of fields but {shown(header.encode())}; "
-            f"leave out --noheader (-n) of the command"
+            f"{name}, line {first + 1}: not a line with the names of fields but {shown(header.encode())}; {mend}"
         )
     between = separator or _between(name, header, known)
     fields, rows, places = _records(lines, first, between, known, dropped)
@@ -154,8 +155,14 @@ def table_of_text(
     for key, values in zip(fields, zip(*rows, strict=True) if rows else ((),) * len(fields), strict=True):
         if key.lower() in columns:
             raise InputError(f"{name}: field {key!r} appears twice")
-        columns[key.lower()] = [value.strip() for value in values]
+        columns[key.lower()] = _stripped(values)
     return SlurmTable(name, tuple(fields), columns, places, len(text))
+
+
+def _stripped(values: Sequence[str]) -> list[str]:
+    """Fields without space around them; most columns have none at all, which one look at all of them shows."""
+    joined = "".join(values)
+    return list(values) if joined.split(None, 1) == [joined] else [value.strip() for value in values]
 
 
 def _between(name: str, header: str, known: frozenset[str]) -> str:
@@ -234,11 +241,15 @@ def _split(
     header = lines[first].strip()
     width = len(names)
     trailing = len(_fields(lines[first].rstrip(" "), between)) > width
+    heads = known | {names[0].strip().lower()}  # how a further line of names may begin
     for at in range(first + 1, len(lines)):
         line = lines[at]
         if not line.strip() and not begun:
             continue
         fields = _fields(line, between)
+        if not begun and len(fields) == width and not trailing and fields[0].strip().lower() not in heads:
+            yield at + 1, fields
+            continue
         again = line.strip() == header or _has_names(fields, known)
         whole = len(fields) - trailing == width and (not begun or _plausible(names, fields))
         if begun and (again or whole or len(begun) == _MOST_LINES):
@@ -248,6 +259,7 @@ def _split(
         if again:
             new = _names(line, between)
             width, names, header = len(new), new, line.strip()
+            heads = known | {names[0].strip().lower()}
             trailing = len(_fields(line.rstrip(" "), between)) > width
             yield at + 1, None
             continue

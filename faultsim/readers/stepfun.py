@@ -107,8 +107,10 @@ def _events(content: bytes, name: str) -> list[Any]:
 
     try:
         events = loads(content)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}, byte {error.start}: not UTF-8 text; expected fault_trace.json") from None
     except ValueError as error:
-        raise InputError(f"{name}: not JSON: {error}") from None
+        raise InputError(f"{name}: not JSON: {error}; expected fault_trace.json") from None
     except RecursionError:
         raise InputError(f"{name}: lists or objects nested too deeply; expected a list of events") from None
     if not isinstance(events, list):

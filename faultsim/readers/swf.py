@@ -35,7 +35,6 @@ FURTHER = ("group", "executable", "queue", "partition", "status", "preceding_job
            "cpu_time", "memory", "requested_memory", "think_time")  # fmt: skip
 _SIZES = ("requested", "allocated")
 _WHOLE = frozenset(("id", *_SIZES, "user", *FURTHER[:6]))
-_FURTHER_WHOLE = frozenset(FURTHER[:6])
 _DEPENDENCE = ("preceding_job", "think_time")
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
@@ -264,7 +263,9 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
         fields = _fields(text)
         if log.is_empty and not rows and _number("id", fields[0]) is None:
             what = f"line {number} is {shown(text)}, expected {_WIDTH} numbers"
-            raise InputError(f"{log.name}: not an SWF log; {what}")
+            has_names = text[:1].isalpha() and any(text.count(sign) > 1 for sign in (b",", b"|", b"\t", b";"))
+            mend = "; fs.read judges what a file is, and reads tables" if has_names else ""
+            raise InputError(f"{log.name}: not an SWF log; {what}{mend}")
         if len(fields) < _WIDTH:
             log.dropped.unreadable("record", f"line {number}", f"{len(fields)} fields, expected {_WIDTH}", text)
             continue
@@ -277,7 +278,7 @@ def _read_lines(log: _Log, block: bytes) -> _Table | None:
                 problem = f"{shown(field)} is not a number"
             elif key in _WHOLE and not value.is_integer():
                 problem = f"{key} {value!r} is not a whole number"
-            elif key in _FURTHER_WHOLE and not _fits(value):
+            elif key in _WHOLE and not _fits(value):
                 problem = f"{key} {value!r} does not fit into int64"
             if value is None or problem:
                 log.dropped.unreadable(key, f"line {number}", problem, text)
@@ -296,6 +297,8 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
         looks = "HTML or XML"
     elif block.lstrip()[:1] in (b"{", b"["):
         looks = "JSON"
+    elif block.lstrip().startswith((b"pegasus:", b"x-pegasus:", b"---\n", b"%YAML")):
+        looks = "YAML, such as a workflow of Pegasus 5 (its DAX and WfFormat are read)"
     if looks:
         raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
 
@@ -309,7 +312,7 @@ def _columns(block: bytes, wanted: tuple[str, ...], usual: Mapping[str, tuple[in
     table = dict(zip(wanted, columns, strict=True))
     numbers = [table[key] for key in wanted if key in _WHOLE and table[key].dtype.kind == "f"]
     whole = all((column == np.floor(column)).all() for column in numbers)
-    fit = all(map(_fits, (table[key] for key in wanted if key in _FURTHER_WHOLE)))
+    fit = all(map(_fits, numbers))
     return table if whole and fit else None
 
 

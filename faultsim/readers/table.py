@@ -90,7 +90,7 @@ class Reader(Generic[Data]):
     Examples
     --------
     >>> readers_of(FailureTrace)["fta"].options
-    ('prefix', 'begin', 'end', 'min_downtime', 'under_way')
+    ('prefix', 'begin', 'end', 'min_downtime', 'under_way', 'strict')
     """
 
     gives: type[Data]
@@ -344,7 +344,48 @@ def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
     for row in candidates(path):
         if row.gives is gives:
             return row
+    found = what_is(path)
+    if found.name != "swf":  # which is what no other format fits
+        raise InputError(f"{path}: a {found.called}, and no {_WORDS[gives]}: {_TAKES[found.gives]}")
     raise InputError(f"{path}: not a {_WORDS[gives]} by its first line; give --format {'|'.join(known)}")
+
+
+#: What takes a file of each kind.
+_TAKES = {
+    Workload: "'faultsim run' takes it",
+    FailureTrace: "failures= takes it",
+    Workflow: "'faultsim workflow run' takes it",
+    object: "'faultsim show' takes it",
+}
+
+
+def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data], **options: Any) -> Data:
+    """What a reader that `detect` chose makes of a file; if that fails, a file of another kind is named as such.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.FailureTrace([60], [0], [30], span=100).write_csv("trace.csv")
+    >>> read_as("trace.csv", fs.Workload, detect("trace.csv", fs.Workload))
+    Traceback (most recent call last):
+    faultsim.errors.InputError: trace.csv: a failure trace, a table with a time and a node in each row, as faultsim and
+    others write it, and no job log: failures= takes it; the format csv reads it as a job log
+    """
+    try:
+        return reader.read(path, **options)
+    except InputError:
+        found = what_is(path)
+        # SWF is what no other format fits, and a job log what any table may be.
+        is_guess = found.gives is Workload and found.name in ("swf", "csv")
+        if found.gives is gives or is_guess or options:
+            raise
+        mend = f"; the format csv reads it as a {_WORDS[gives]}" if reader.name == "csv" else ""
+        raise InputError(f"{path}: a {found.called}, and no {_WORDS[gives]}: {_TAKES[found.gives]}{mend}") from None
 
 
 def what_is(path: str | os.PathLike[str]) -> Reader[Any]:

@@ -76,6 +76,11 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, str
     place = _Place(_parsed(lines), lines.name, "")
     title = stem(path, _SUFFIXES) if name is None else str(name)
     is_strict = checks.flag("strict", strict)
+    if place.has("profiles") and not place.has("workflow"):
+        raise place.bad(
+            "a workload of Batsim, which is not read; a CSV of its jobs with submit, runtime, size and estimate is",
+            at="",
+        )
     workflow = place.get("workflow", dict)
     for older in _OLDER:
         if workflow.has(older.partition(".")[2]) and not workflow.has("specification"):
@@ -167,7 +172,8 @@ def _parsed(lines: Lines) -> Any:
     try:
         return json.loads(lines.json(), parse_int=_whole)
     except json.JSONDecodeError as error:
-        raise InputError(f"{lines.name}, line {error.lineno}, column {error.colno}: {error.msg}") from None
+        place = f"{lines.name}, line {error.lineno}, column {error.colno}"
+        raise InputError(f"{place}: {error.msg}; expected the JSON of WfCommons") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
     except RecursionError:

@@ -262,6 +262,8 @@ def make_jobs(
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
         job.wanted = r
         job.interval = rules["checkpointing"].interval_of(n)
+        if math.isinf(job.interval):
+            job.interval = 0.0  # "no checkpoint at an infinite W"
         if intervals is not None and math.isfinite(planned := np.asarray(intervals)[i]):
             job.interval = float(planned)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0

@@ -232,7 +232,9 @@ def of_failures(trace: FailureTrace, begin: float, end: float, *, is_over: bool 
     time, n = trace.time, len(trace)
     if not n or not is_over:
         return
-    before = int(np.searchsorted(time, begin, side="left"))
+    first = int(np.searchsorted(time, begin, side="left"))
+    # An outage that begins before the run and is under way in it belongs to the run.
+    before = first - int(np.count_nonzero(time[:first] + trace.downtime[:first] > begin))
     inside = int(np.searchsorted(time, end, side="right")) - before
     remedy = "FailureTrace.align and Workload.from_zero bring the clocks together"
     run = f"the run, from {begin:,.0f} s to {end:,.0f} s"

@@ -15,7 +15,7 @@ from faultsim.errors import OptionError
 from faultsim.machines import Machine
 from faultsim.machines.resources import Resources, longest_run
 from faultsim.readers.krevat import krevat_span
-from faultsim.readers.table import detect, readers_of, what_is
+from faultsim.readers.table import detect, read_as, readers_of, what_is
 
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
@@ -105,7 +105,7 @@ def log_source(given: object, folder: Path) -> Any:
         reader = detect(path, Workload) if said is None else formats[checks.choice("format", said, formats)]
         known = list(reader.options)
         _refuse_rest(table, ("file", "format", "krevat", *known), known)
-        log = reader.read(path, **table)
+        log = read_as(path, Workload, reader, **table) if said is None else reader.read(path, **table)
         return log if span is None else krevat_span(log, checks.choice("span", span, ("nasa", "sdsc")))
     name = checks.choice("synthetic log", _folded(table.pop("synthetic")), LOGS)
     jobs = checks.whole("jobs", table.pop("jobs", 10_000), low=1)
@@ -187,7 +187,9 @@ def _workflow_file(table: object, folder: Path) -> Workflow:
     path, said = folder / rest.pop("file"), rest.pop("format", None)
     reader = what_is(str(path)) if said is None else formats[checks.choice("format", said, formats)]
     if reader.gives is not Workflow:
-        raise OptionError(f"{path}: no workflow by its name and first line; give format: {', '.join(formats)}")
+        raise OptionError(
+            f"{path}: a {reader.called}, and no workflow by its name and first line; give format: {', '.join(formats)}"
+        )
     _refuse_rest(rest, ("file", "format"), [])
     flow: Workflow = reader.read(path)
     return flow

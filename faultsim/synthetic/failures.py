@@ -197,6 +197,7 @@ def exponential_failures(
         Span of the trace in seconds.
     mtbf : float
         Mean time between failures of one node, in seconds; of the machine it is ``mtbf / nodes``.
+        With infinity no node fails.
     downtime : float, or object with sample(n, rng), or function of (n, rng)
         Down time in seconds.  Failures do not wait for repairs here: see `renewal_failures` for nodes that do.
     count : int, optional
@@ -226,6 +227,8 @@ def exponential_failures(
     920
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+    if checks.number("mtbf", mtbf, above=0.0, unit="s", finite=False) == math.inf:
+        mtbf, count = 1.0, count or 0  # nodes that never fail
     what, scale = "exponential_failures", ("mtbf", mtbf, n)
     trace = _drawn(what, n, span, 1.0, scale, downtime=downtime, count=count, any_rate=any_rate, rng=rng)
     return trace.renamed("exponential")

@@ -116,7 +116,7 @@ def renewal_failures(
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
     end = checks.number("span", span, above=0.0, unit="s")
     any_rate = checks.flag("any_rate", any_rate)
-    up = rates.mean_time("renewal_failures", mtbf, any_rate)
+    up = rates.mean_time("renewal_failures", mtbf, any_rate, endless=True)
     kind = checks.choice("distribution of repairs", repairs, REPAIRS)
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
     down = rates.known_mean(mttr)

@@ -95,7 +95,7 @@ def test_an_empty_trace() -> None:
         (([1], [0], 0, [-0.1]), "coin, row 0: -0.1 is negative"),
         (([1], [0], 0, [math.nan]), "coin, row 0: nan is not a finite number"),
         (([1, 7.5], [0, 0], 0, None, 7), "span: 7.0 s ends before the last failure at 7.5 s; expected at least that"),
-        (([1], [0], 0, None, math.inf), "span must be at least 0 s, got inf"),
+        (([1], [0], 0, None, math.inf), "span must be at least 0 s and finite, got inf"),
     ],
 )
 def test_bad_values_are_named(arguments: tuple[Any, ...], message: str) -> None:

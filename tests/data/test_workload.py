@@ -116,7 +116,7 @@ def test_load() -> None:
     assert log.with_load(1.25, nodes=8).summary(nodes=8)["offered_load"] == pytest.approx(1.25, rel=1e-12)
     for bad in (0, -1, float("nan"), float("inf"), "x", None):
         for call in (log.with_runtime_factor, log.with_gap_factor, lambda x: log.with_load(x, nodes=8)):
-            refused(fs.OptionError, r"must be (above 0|a number), got", call, bad)
+            refused(fs.OptionError, r"must be (above 0|above 0 and finite|a number), got", call, bad)
     for bad in (0, -1, 1.5, "x", 2**31):
         refused(fs.OptionError, r"must be (a whole number|at least 1)", log.with_size_factor, bad)
         refused(fs.OptionError, r"must be (a whole number|at least 1)", log.summary, nodes=bad)

@@ -85,6 +85,8 @@ def entry_points() -> dict[str, Any]:
     found = {f"{row.gives.__name__} {row.name}": row.read for row in READERS}
     return found | {
         "Workload parquet": fs.read_jobs,
+        "Workload table": fs.read_jobs,
+        "FailureTrace table": fs.read_failures,
         "Workload sacct json": fs.read_sacct,
         "Workload sacct text": fs.read_sacct,
         "what is": what_is,

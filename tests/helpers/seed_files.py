@@ -51,6 +51,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         b"COMPLETED|\n"
         b"8|x|ann|2024-01-31T12:06:00|2024-01-31T12:07:00|2024-01-31T12:08:00|60|UNLIMITED|node=1|n4|RESIZING|\n"
         b"8|x|ann|2024-01-31T12:06:00|2024-01-31T12:08:00|2024-01-31T12:09:00|60|UNLIMITED|node=1.50K|n4|TIMEOUT+|\n",
+        "Workload table": b'submit;runtime;size;id;user;estimate;start\n2024-01-31T12:00:00;90;4;7;"ann";1h30m;\n'
+        b'2024-01-31T12:00:05;10s;1;;"b;ob ""x""";UNLIMITED;2024-01-31T12:01:00\n2024-01-31;NULL;2;8.0;cy;inf;\n',
+        "FailureTrace table": b"host;start;end;cause\nn1;2024-01-31 10:00;2024-01-31 11:00;dimm\n"
+        b'"n2";2024-01-31 10:00;;net\n7;2024-02-01;2024-02-01T00:00:30;\n',
         "Workload pbs": b"07/01/2024 10:00:00;Q;1.srv;queue=batch\n"
         b"07/01/2024 10:00:05;S;1.srv;user=u1 start=1719820803 exec_host=n1/0*8+n2/0*8\n"
         b"07/01/2024 10:01:05;R;1.srv;user=u1 start=1719820803 end=1719820860 exec_host=n1/0-7+n2/0\n"

@@ -1,7 +1,6 @@
 """Tables of failures as people have them: the files of shared/data/cases, and others of their kinds."""
 
 import gzip
-import math
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def test_overlaps(case: Any) -> None:
         ("F10-iso-times.csv", [0], [0], [60], ()),
         ("F12-semicolon.csv", [100], [0], [60], ()),
         ("F13-quoted.csv", [100], [0], [60], ()),
-        ("F14-pandas-index-inf.csv", [100, 200], [0, 1], [60, math.inf], ()),
+        ("F14-pandas-index-inf.csv", [100, 200], [0, 1], [60, float("inf")], ()),
     ],
 )
 def test_tables(case: Any, name: str, time: Any, node: Any, down: Any, nodes: Any) -> None:

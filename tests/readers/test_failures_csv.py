@@ -72,7 +72,7 @@ def test_files_of_others(tmp_path: Path) -> None:
         ("time,node,coin,downtime\n1,2,1.5,0\n", ", line 2: coin, row 0: 1.5 is not below 1"),
         ("# span: 5\ntime,node\n10,2\n", ": span: 5.0 s ends before the last failure at 10.0 s"),
         ("# span: long\ntime,node\n10,2\n", ": span: 'long' is not a number"),
-        ("# span: inf\ntime,node\n10,2\n", ": span must be at least 0 s, got inf"),
+        ("# span: inf\ntime,node\n10,2\n", ": span must be at least 0 s and finite, got inf"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:

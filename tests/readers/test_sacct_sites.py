@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 
 import numpy as np
 import pytest
@@ -317,6 +318,24 @@ def test_spans_across_a_change_of_the_clock(read):
     assert "1 record has a moment in an hour that clocks in Europe/Berlin show twice" in log.header["Note"]
     assert log.header["UnixStartTime"] == "1711843200"
     refused(OptionError, "zone: 'Mars'", read, *lines, zone="Mars")
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["2024-02-30T00:00:00", "0000-01-01T00:00:00", "2024-03-01T24:00:00", "2024-03-01 08:00:00", "2024-03-01T08:00",
+     "1709280000", "Unknown", "None", "2024-03-01T08:00:60", "2024-03-01T08:00:05.25"],
+)  # fmt: skip
+def test_moments_of_one_form_and_of_others_are_the_same(read, other):
+    """A column of plain moments is read at once, one with another form among them one by one."""
+    from faultsim import vocabulary
+
+    plain = read(FIELDS, row(1), row(2, start="03:00"), row(3, submit="05:00"))
+    mixed = read(FIELDS, row(1), row(2, start="03:00"), row(3, submit="05:00"), f"9|u1|{other}|" + row(9)[25:])
+    assert mixed[mixed.id < 9].submit.tolist() == plain.submit.tolist()
+    moment = vocabulary.moment(other)
+    seconds = float(other) if other.isdigit() else math.nan if moment is None else moment[0]
+    found = mixed.submit[mixed.id == 9] + float(mixed.header["UnixStartTime"])
+    np.testing.assert_array_equal(found, [] if math.isnan(seconds) else [seconds])
 
 
 @pytest.mark.parametrize("limit", ["UNLIMITED", "Partition_Limit", "INVALID", "", "unlimited"])

@@ -84,7 +84,7 @@ test_bad_options = refusals(
     ({"estimates": np.array([1.0, 2.0])}, "estimates.* must be a number, got array"),
     ({"overrun": "stop"}, "unknown overrun 'stop'; known: 'extend', 'kill'"),
     ({"start_delay": -1}, "start_delay must be at least 0 seconds, got -1"),
-    ({"start_delay": math.inf}, "start_delay must be at least 0 seconds, got inf"),
+    ({"start_delay": math.inf}, "start_delay must be at least 0 seconds and finite, got inf"),
     ({"start_delay": "1"}, "start_delay must be a number in seconds, got '1'"),
     ({"seed": 1.5}, "seed must be a whole number, got 1.5"),
     ({"seed": -1}, "seed must be at least 0, got -1"),

@@ -264,13 +264,16 @@ failures = ["none", { file = "trace.csv", map = "modulo" }, { file = "trace.csv"
 
 
 def test_a_mistake_inside_a_file_that_is_named_has_both_lines(tmp_path):
-    (tmp_path / "log.swf").write_text("; a log\n19 x 3\n")
-    text = '[base]\nlog = "log.swf"\nmachine = "cluster:128"\npredictor = "confidence:0.5"\n'
+    fs.synthetic.nasa_like(20, rng=0).write_swf(tmp_path / "log.swf")
+    log = (tmp_path / "log.swf").read_text().splitlines()
+    log[-2] = "19 x 3"
+    (tmp_path / "log.swf").write_text("\n".join(log) + "\n")
+    text = '[base]\nlog = { file = "log.swf", strict = true }\nmachine = "cluster:128"\npredictor = "confidence:0.5"\n'
     text += "[grid]\nfailures = ['none',\n 'none.csv']\n"
     with pytest.raises(fs.InputError) as caught:
         fs.read_sweep(written(tmp_path, text))
     first, second = str(caught.value).splitlines()
-    assert re.search(r"s\.toml:2: base\.log: .*log\.swf, line 2: 3 fields, expected 18: '19 x 3'", first)
+    assert re.search(rf"s\.toml:2: base\.log: .*log\.swf, line {len(log) - 1}: 3 fields, expected 18: '19 x 3'", first)
     assert re.search(r"s\.toml:7: grid\.failures: .*none\.csv", second)
 
 

@@ -218,14 +218,14 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_has_a_row_and_a_reason(tmp_path: Path) -> None:
     def only_few(rng: np.random.Generator, replicate: int) -> fs.Workflow:
-        return fs.Workflow([9e15] * 9 if replicate else [1.0])
+        return fs.Workflow([2.0**20] * 9 if replicate else [1.0])
 
-    made = fs.Sweep({"workflows": only_few, "resources": fs.Resources(1)}, replicates=2)
+    made = fs.Sweep({"workflows": only_few, "resources": fs.Resources(speed=[2.0**-20])}, replicates=2)
     table = made.run(tmp_path / "store.db")
     assert table["status"].tolist() == ["ok", "error"]
     assert "where the clock ends" in table.errors[1]
     assert np.isnan(table["makespan"][1])
-    assert table["makespan"][0] == 1.0
+    assert table["makespan"][0] == 2.0**20
 
 
 # -- bad input, by name

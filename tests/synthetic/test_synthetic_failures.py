@@ -201,12 +201,22 @@ def test_a_seed_gives_the_same_trace_and_another_seed_another() -> None:
     assert len(set(first.coin)) == 266
 
 
+@pytest.mark.parametrize("mtbf", [math.inf, "inf"])
+def test_nodes_that_never_fail(mtbf: Any) -> None:
+    def trace(**options: Any) -> fs.FailureTrace:
+        return fs.synthetic.exponential_failures(4, 1000, mtbf=mtbf, rng=1, **options)
+
+    assert (len(trace()), trace().span, len(trace(count=3))) == (0, 1000, 3)
+    for uptimes in ("exponential", "bathtub_per_gap", "bathtub_per_node"):
+        assert len(fs.synthetic.renewal_failures(4, 1000, mtbf=mtbf, mttr=10, uptimes=uptimes, rng=1)) == 0
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"nodes": 0}, "nodes must be at least 1"),
         ({"span": 0}, "span must be above 0 s, got 0"),
-        ({"span": math.inf}, "span must be above 0 s, got inf"),
+        ({"span": math.inf}, "span must be above 0 s and finite, got inf"),
         ({"shape": 0}, "shape must be at least 0.05, got 0"),
         ({"scale": -1}, "scale must be above 0 s, got -1"),
         ({"window": 3}, "window must be even"),

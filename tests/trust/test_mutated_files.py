@@ -20,6 +20,8 @@ PIECES = (
     b'"', b"'", b"[", b"{", b"<", b"&", b";", b"#", b"|", b"=", b"\xff", b"\xef\xbb\xbf", "٣".encode(), b"x" * 7000,
     b"2147483648", b"-9223372036854775809", b"0.1e-400", b"null", b"true", b"9999-12-31T23:59:59", b"0001-01-01",
     b"Unknown", b"NODE_FAIL", b"RESIZING", b"UNLIMITED", b"1.50K", b"n[1-999999999]", b"1-02:03:04", b"node=9E",
+    b"1e400", b"2024-02-30", b"24:00:00", b"+14:00", b"1,5", b"sep=;\n", b"; MaxProcs: nan\n", b"\xff\xfe",
+    b"\x1c", b"PAR1",
 )  # fmt: skip
 
 

@@ -148,6 +148,9 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
     found |= {row.cls.__name__: of_policy(row) for row in fs.POLICIES}
     found |= of_files(folder)
     return found | {
+        "Cause": lambda: list(fs.Cause),
+        "Reason": lambda: [span.reason.as_dict() for span in result.why(5)],
+        "Why": lambda: repr(result.why(6)),
         "MODEL_REVISION": lambda: fs.MODEL_REVISION,
         "METRICS": lambda: [row.formula for row in fs.METRICS.values()],
         "POLICIES": lambda: [row.summary for row in fs.POLICIES],
