@@ -61,7 +61,8 @@ TESTS = {
         "tests/core/test_choose.py", "tests/core/test_curve_best_fit.py", "tests/core/test_most_cubic.py",
     ],
     "_core/scheduling": [
-        "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py", "tests/core/test_work_conservative.py",
+        "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py",
+        "tests/core/test_work_conservative.py",
         "tests/core/test_work_conservative_torus.py", "tests/core/test_work_running.py",
         "tests/core/test_conservative_many.py",
     ],

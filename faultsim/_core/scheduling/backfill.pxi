@@ -1,5 +1,5 @@
-# Backfilling with reservations for the first `depth` waiting jobs (model.md#backfill).  Included after timeline.pxi and,
-# of a capacity:
+# Backfilling with reservations for the first `depth` waiting jobs (model.md#backfill).  Included after timeline.pxi
+# and, of a capacity:
 #
 # backfill_t      the state; its fields used here are described below
 # starts_afresh   whether jobs that were refused before may start now
@@ -10,8 +10,8 @@
 # reserve         the earliest reservation of a job into the plan, if there is one; OK or a code
 # room_beside     the nodes that the reservations leave free where they leave least; < 0: a code
 #
-# The timeline has the running jobs and all reservations but those of no length.  It is made again in every scan in which
-# a job behind the head is small enough to start.
+# The timeline has the running jobs and all reservations but those of no length.  It is made again in every scan in
+# which a job behind the head is small enough to start.
 #
 # Fields of backfill_t: `depth`; `examined`, the number of jobs from the head on that were refused under the present
 # reservations.
@@ -27,7 +27,7 @@ cdef int scan(backfill_t *p, sim_t *s) noexcept nogil:
         return OK
     if open_line(p, s) < 0:
         return NO_MEMORY
-    # Invariant: the jobs before position `at` are done with; of those that stay, the ones at [stays, at) have not moved.
+    # Invariant: the jobs before position `at` are examined; of those that stay, the ones at [stays, at) have not moved.
     while startable < q.end:
         if n_reserved == p.depth:
             at = startable

@@ -33,7 +33,7 @@ cdef struct backfill_t:
     timeline_t line
     reservation_t *reservation
     int32_t n, room
-    double soonest           # the first begin of a reservation; inf: there is none, or no job was refused because of one
+    double soonest           # the first begin of a reservation; inf: none, or no job was refused because of one
     bint any_instant         # some reservation has no length
 
 include "backfill.pxi"

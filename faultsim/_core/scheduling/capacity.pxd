@@ -10,8 +10,8 @@
 # vectors    free cores, memory and    nodes x amounts, and      amounts by      (the site machine)
 #            GPUs of every node        the eligible nodes        node
 #
-# Contract.  For values a and b, asks x and y, and a grant g of what is free in a (faultsim/reference/capacity.py has the
-# plain form, tests/kernels/test_capacity.py the laws):
+# Contract.  For values a and b, asks x and y, and a grant g of what is free in a (faultsim/reference/capacity.py has
+# the plain form, tests/reference/test_capacity.py the laws):
 #
 # fits(a, x)     whether x can be granted in a
 # take(a, g)     a without g;  give(take(a, g), g) == a

@@ -16,10 +16,10 @@
 # store_place     the place of a reservation, where there are places
 # nodes_reserved  the sizes of the reservations, by job
 #
-# The plan is kept between passes.  `line` has the running jobs until their expected ends, and all reservations but those
-# of no length.  A pass examines, in queue order, the jobs that are new, whose reservation is due, or that may move up: a
-# job that found no earlier room when it was examined last finds one only if that meets capacity that was given back
-# since then (`gain`).  After a disturbance the plan is made from nothing.
+# The plan is kept between passes.  `line` has the running jobs until their expected ends, and all reservations but
+# those of no length.  A pass examines, in queue order, the jobs that are new, that are due, or that may move
+# up: a job that found no earlier room when it was examined last finds one only if that meets capacity that was given
+# back since then (`gain`).  After a disturbance the plan is made from nothing.
 #
 # Fields of plan_t: `begin` and `end` of the reservation of each job (begin = inf: none); `gain`, what was given back
 # since the last sweep began, and `gains`, that and what was given back in the sweep before; `soonest`, before which no

@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
@@ -134,7 +134,7 @@ cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t job
     while at < q.end:
         job = q.job[at]
-        # Its reservation stays as it is if that is not due, if nothing was given back before its end, and if nothing has
+        # A reservation stays as it is if it is not due, if nothing was given back before its end, and if nothing has
         # changed where it is.  As the first of the queue, a job may have larger places than before.
         if not (s.now < p.begin[job] < INFINITY and (p.new_head >= 0 or p.head == job)
                 and not (p.gains.end > s.now and gains_meet(p, s.now, p.end[job])) and not is_touched(p, job)):

@@ -1,15 +1,15 @@
 # Timeline: free capacity as a step function of time.  Included after the functions of a capacity (capacity.pxd).
 #
 # Contract
-# - Step i holds from at[i] until at[i + 1], the last step for ever; `at` ascends.  Step 0 holds in the past, too.  A step
-#   that is_needless is removed.
+# - Step i holds from at[i] until at[i + 1], the last step for ever; `at` ascends.  Step 0 holds in the past, too.  A
+#   step that is_needless is removed.
 # - Values: resize_values makes room for them, move_values moves those of some steps, copy_value gives step `to` that of
-#   step `source`, drop_value frees what a step stored; note_edges notes
-#   that something begins at step i and ends at step k.
-# - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in, or one that begins at
-#   `stop` or later, or n;
-#   open_window begins with one step, meet_step adds another one, meet_next the one after those, and all return False if
-#   the ask does not fit any more, as far as that is found quickly.  window_fits decides.
+#   step `source`, drop_value frees what a step stored; note_edges notes that something begins at step i and ends at
+#   step k.
+# - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in,
+#   or one that begins at `stop` or later, or n; open_window begins with one step, meet_step adds another one, meet_next
+#   the one after those, and all return False if the ask does not fit any more, as far as that is found quickly.
+#   window_fits decides.
 #
 # With n steps, taking or giving moves O(n) bytes and changes the values of the steps between its ends.
 
