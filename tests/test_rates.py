@@ -126,6 +126,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("Run", "start_delay"): _ALONE,
     ("SharedOutputs", "cost"): "of a copy of a file",
     ("Simulation.fail", "downtime"): _COLUMN,
+    ("Simulation", "start_delay"): _ALONE,
     ("SweepTable.compare", "interval"): "a word",
     ("SweepTable.summary", "interval"): "a word",
     ("WeibullTimes", "scale"): "where it is used",

@@ -57,6 +57,7 @@ cdef struct backfill_t:
     bint fixed               # reservation="fixed": the head has a place, too
     bint open_head           # reservation[0] is the head's, and has no place
     int32_t max_growth
+    int32_t largest          # size of the largest free place; -1: unknown
     known_t *known           # per size
     int32_t scan             # number of this scan, in which the machine and the plan only fill
     window_t window
@@ -71,6 +72,7 @@ include "backfill.pxi"
 
 
 cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
+    p.largest = -1
     return True
 
 
@@ -93,10 +95,11 @@ cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
     return line_of_running(p, &p.line, s)
 
 
-cdef inline int32_t next_startable(const backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
+cdef inline int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
-    cdef int32_t largest = s.machine.largest_now(s.machine.state)
-    while at < q.end and s.need[q.job[at]] > (s.free if asks_shape(s, q.job[at]) else largest):
+    if p.largest < 0:
+        p.largest = s.machine.largest_now(s.machine.state)
+    while at < q.end and s.need[q.job[at]] > (s.free if asks_shape(s, q.job[at]) else p.largest):
         at += 1
     return at
 
@@ -154,6 +157,18 @@ cdef bint is_tried(const backfill_t *p, int32_t i, double t) noexcept nogil:
     return False
 
 
+cdef bint spares_parts(backfill_t *p, sim_t *s) noexcept nogil:
+    """Whether the window has a place that leaves one to the open head, as far as outlines show that."""
+    cdef machine_t *m = &s.machine
+    cdef outline_t later
+    if not p.window.by_parts:
+        return True
+    memset(&later, 0, sizeof(outline_t))
+    m.trace(m.state, p.around, 0, p.line.words, &later)
+    s.work.probes += 1
+    return m.has_beside(m.state, &p.window.taken, p.window.ask, p.window.limit, &later, p.reservation[0].ask)
+
+
 cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
     cdef window_t *w = &p.window
     memset(w, 0, sizeof(window_t))
@@ -191,6 +206,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
                 code = start_job(s, job, size, &place, True)
                 if code < 0:
                     return code
+                p.largest = -1
                 if p.open_head and p.reservation[0].begin < end:
                     m.put(m.state, p.later.mask, &place)
                 if end > s.now:
@@ -265,7 +281,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         end = end_if_started_at(s, job, t)
         fill_window(&p.window, f)
         start = min(restrict(p, s, t, end, &permit), f.at[i + 1] if i + 1 < f.n else INFINITY)
-        if not is_tried(p, i, t):
+        if not is_tried(p, i, t) or (permit.later != NULL and not spares_parts(p, s)):
             continue
         memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
         code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)

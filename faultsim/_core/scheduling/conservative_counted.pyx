@@ -203,13 +203,13 @@ cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef uint32_t bits
     if at < p.scan:
         return next_fitting(q.need, at, p.scan, p.gains.most)
-    if not p.replans or p.until == INFINITY:
-        return at
-    if p.defers and not p.replays:
+    if p.replans and p.defers and not p.replays:
         p.fits = next_fitting(q.need, max(at, p.fits), q.end, usable(s))
         if p.fits == q.end:
             p.until = s.now      # no further job can start in this pass, whatever its reservation
             return q.end
+    if not p.replans or p.until == INFINITY:
+        return at
     while at < q.end:
         n = min(<int32_t>TOGETHER, q.end - at)
         bits = not_refused(p, q, at, n)
@@ -245,10 +245,10 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef bint starts
     cdef window_t w
     w.need = need
-    s.work.looked += 1
     if not p.examined[job]:
         p.examined[job] = 1
         p.n_new -= 1
+        s.work.looked += 1
         if p.defers and p.until == INFINITY and p.placed % p.limit.horizon_every == 0:
             set_horizon(p, s)
             stop = p.until
@@ -260,6 +260,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         stop = min(stop, p.gains.end)
         if not begin < p.until and (p.until == INFINITY or s.remaining[job] > p.gains.longest):
             stop = -INFINITY
+        s.work.looked += s.now < stop
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
         i = find_room(p, &w, s, job, need, INFINITY, stop, &begin)

@@ -72,6 +72,10 @@ cdef inline int32_t next_open(window_t *w, const timeline_t *f, int32_t i, doubl
     return i
 
 
+cdef inline void note_skipped(timeline_t *f, int32_t n) noexcept nogil:
+    f.looked += n
+
+
 cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
     return f.free[i] >= w.need
 

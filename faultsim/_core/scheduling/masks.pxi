@@ -253,6 +253,10 @@ cdef inline int32_t next_open(window_t *w, const timeline_t *f, int32_t i, doubl
     return i
 
 
+cdef inline void note_skipped(timeline_t *f, int32_t n) noexcept nogil:
+    pass                     # their masks are not read
+
+
 cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
     clear_window(w, f)
     join_step(w, f, i)

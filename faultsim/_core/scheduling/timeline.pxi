@@ -133,7 +133,7 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
     # Invariant: no time before step i has room.
     while True:
         i = next_open(w, f, i, stop)
-        f.looked += i - k
+        note_skipped(f, i - k)
         if i == f.n:
             return -1
         t = max(max(f.at[i], start), s.now)
