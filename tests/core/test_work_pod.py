@@ -21,13 +21,13 @@ def work(scheduler, wiring, days=60):
     return n, simulation._execution.engine.work
 
 
-@pytest.mark.parametrize(("wiring", "most"), [("ocs", 4_000), ("static", 6_000)])
+@pytest.mark.parametrize(("wiring", "most"), [("ocs", 5_000), ("static", 18_000)])
 def test_backfilling_asks_for_cubes_before_it_looks_for_hosts(wiring, most):
     n, done = work("backfill:depth=10", wiring)
     assert 0 < done["searched"] < most * n
 
 
-@pytest.mark.parametrize(("wiring", "most"), [("ocs", 500), ("static", 700)])
+@pytest.mark.parametrize(("wiring", "most"), [("ocs", 600), ("static", 700)])
 def test_conservative_plans_pass_over_what_has_no_slice(wiring, most):
     n, done = work("conservative", wiring)
     assert 0 < done["steps"] < most * n

@@ -99,7 +99,7 @@ TESTS = {
     ],
     "_core/engine": [
         "tests/simulation/test_simulate.py", "tests/simulation/test_live.py", "tests/results/test_partial.py",
-        "tests/core/test_set_up.py", "tests/core/test_work_conservative_torus.py", "tests/simulation/test_live_requests.py",
+        "tests/core/test_set_up.py", "tests/simulation/test_live_requests.py",
     ],
     "_core/so_far": ["tests/results/test_partial.py"],
     "_core/decisions": [
@@ -110,7 +110,7 @@ TESTS = {
     "_core/job_terms": ["tests/sweep/test_at_once.py", "tests/results/test_metrics.py"],
     "_core/number_lines": ["tests/core/test_number_lines.py", "tests/readers/test_input_lines.py"],
     "_core/verify": ["tests/verification/test_invariants.py"],
-    "_core": ["tests/core/test_set_up.py", "tests/core/test_work_conservative_torus.py", "tests/simulation/test_simulate.py",
+    "_core": ["tests/core/test_set_up.py", "tests/simulation/test_simulate.py",
               "tests/core/test_refused_sizes.py", "tests/verification/test_invariants.py"],
     "cli": ["tests/cli"],
     "cli/reproduce": ["tests/cli/test_cli.py", "tests/reproduce/test_studies.py", "tests/reproduce/test_reports.py"],

@@ -351,12 +351,12 @@ def test_an_interval_predictor_has_the_precision_and_recall_that_it_is_given(pre
     if told is None:
         assert round(recall * len(failing)) == 0
         return
-    pairs = list(zip((told["begin"] / length).astype(int).tolist(), told["node"].tolist(), strict=True))
+    pairs = list(zip((told.begin / length).astype(int).tolist(), told.node.tolist(), strict=True))
     right = sum(pair in failing for pair in pairs)
     assert len(set(pairs)) == len(pairs)
     assert abs(right - recall * len(failing)) <= 0.5
     assert abs(right / precision - len(pairs)) <= 0.5 / precision
-    assert ((told["end"] - told["begin"]) == length).all()
+    assert ((told.end - told.begin) == length).all()
 
 
 def test_interval_predictions_lose_what_was_done_since_the_interval_began():

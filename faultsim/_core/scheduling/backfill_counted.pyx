@@ -1,6 +1,6 @@
 """Backfilling with reservations for the first k waiting jobs, on counts (model.md#backfill)."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove
 

@@ -4,7 +4,7 @@ Each reservation has a place, but for the head's with reservation="any" (`open_h
 requires that a place that is large enough stays free in what runs at its time, together with the other reservations.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 

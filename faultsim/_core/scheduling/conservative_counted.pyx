@@ -1,6 +1,6 @@
 """Conservative backfilling on counts (model.md#conservative): any free nodes serve."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memmove
 
@@ -73,7 +73,8 @@ cdef struct plan_t:
     int32_t *first_queue     # the queue of that pass
     int32_t n_first
     int32_t placed           # in a sweep: reservations made
-    int32_t fits             # in a sweep with a horizon: no job before this position can start
+    int32_t group            # in a sweep in which all jobs are new: the position of a group of TOGETHER jobs
+    uint32_t hopeful         # of these, a bit for each that was not refused up to the horizon
     # At most so many nodes are free just before one reservation; held_at = -inf: none.  Many jobs often have the same.
     double held_at
     int32_t held
@@ -153,7 +154,7 @@ cdef inline void open_sweep(plan_t *p, const sim_t *s, bint replans) noexcept no
     cdef int32_t i
     p.replans = replans
     p.placed = 0
-    p.fits = s.queue.head
+    p.group = s.queue.head - TOGETHER
     if replans:
         p.until = INFINITY
         p.n_new = s.queue.end - s.queue.head
@@ -182,7 +183,7 @@ cdef uint32_t not_refused(const plan_t *p, const queue_t *q, int32_t at, int32_t
     cdef float least
     for k in range(TOGETHER):
         refused[k] = 0
-    for i in range(p.refused.n):
+    for i in range(p.refused.n if p.until < INFINITY else 0):
         if p.refused.row[i].until < p.until:
             continue
         need, least = p.refused.row[i].ask, least_of(p.refused.row[i].least)
@@ -197,26 +198,39 @@ cdef uint32_t not_refused(const plan_t *p, const queue_t *q, int32_t at, int32_t
     return bits
 
 
+cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether it is certain that a job keeps its reservation, or has none, in this sweep."""
+    cdef double begin = p.begin[job]
+    if not p.examined[job] or begin <= s.now:
+        return False
+    if s.need[job] > p.gains.most:
+        return True
+    # Without a reservation, a job finds earlier room only before a horizon.
+    return not begin < p.until and (p.until == INFINITY or s.remaining[job] > p.gains.longest)
+
+
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
-    cdef int32_t n
     cdef uint32_t bits
     if at < p.scan:
         return next_fitting(q.need, at, p.scan, p.gains.most)
-    if p.replans and p.defers and not p.replays:
-        p.fits = next_fitting(q.need, max(at, p.fits), q.end, usable(s))
-        if p.fits == q.end:
-            p.until = s.now      # no further job can start in this pass, whatever its reservation
-            return q.end
-    if not p.replans or p.until == INFINITY:
+    if not p.replans:
+        while at < q.end and stays(p, s, q.job[at]):
+            at += 1
         return at
+    # All jobs are new: by groups, those are passed over that are refused up to the horizon.
     while at < q.end:
-        n = min(<int32_t>TOGETHER, q.end - at)
-        bits = not_refused(p, q, at, n)
+        if at >= p.group + TOGETHER:
+            if p.defers and not p.replays and next_fitting(q.need, at, q.end, usable(s)) == q.end:
+                p.until = s.now          # no further job can start in this pass, whatever its reservation
+                return q.end
+            p.group = at
+            p.hopeful = not_refused(p, q, at, min(<int32_t>TOGETHER, q.end - at))
+        bits = p.hopeful >> (at - p.group)
         if bits:
             return at + fs_lowest(bits)
-        at += n
-    return at
+        at = p.group + TOGETHER
+    return q.end
 
 
 cdef int32_t joined_room(plan_t *p, double begin, int32_t need) noexcept nogil:
@@ -253,13 +267,12 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
             set_horizon(p, s)
             stop = p.until
         p.placed += 1
-    elif begin <= s.now or need > p.gains.most:
-        stop = -INFINITY         # it is due, or has no earlier room
+    elif begin <= s.now:
+        stop = -INFINITY         # it is due
+    elif stays(p, s, job):
+        return OK
     else:
-        # Earlier room meets what was given back; a job without a reservation finds some only before a horizon.
-        stop = min(stop, p.gains.end)
-        if not begin < p.until and (p.until == INFINITY or s.remaining[job] > p.gains.longest):
-            stop = -INFINITY
+        stop = min(stop, p.gains.end)            # earlier room meets what was given back
         s.work.looked += s.now < stop
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):

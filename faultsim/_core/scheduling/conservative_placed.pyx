@@ -1,6 +1,6 @@
 """Conservative backfilling on masks (model.md#conservative): a job needs a place."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 

@@ -6,6 +6,8 @@ cdef struct timeline_t:
     double *at
     int32_t *free            # nodes
     int32_t n, room
+    double begun             # when the last search began, in step `begun_in`; nan: steps were made or removed since
+    int32_t begun_in
     int64_t looked           # steps that searches have looked at, for tests of how work grows
 
 cdef struct window_t:
@@ -55,7 +57,7 @@ cdef inline bint is_needless(const timeline_t *f, int32_t i) noexcept nogil:
 
 cdef inline int32_t next_open(window_t *w, const timeline_t *f, int32_t i, double stop) noexcept nogil:
     cdef const int32_t *free
-    cdef int32_t k, fits, need = w.need, near = min(i + 8, f.n)
+    cdef int32_t k, fits, need = w.need, near = min(i + 16, f.n)
     while i < near and f.free[i] < need:
         i += 1
     if i < near:

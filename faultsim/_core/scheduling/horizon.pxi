@@ -130,7 +130,7 @@ cdef int replay(plan_t *p, sim_t *s) noexcept nogil:
         p.begin[q.job[i]] = INFINITY
         set_scan(s, i)
     s.now, p.number = p.since, p.since_number
-    p.line.n = p.n_base
+    p.line.n, p.line.begun = p.n_base, NAN
     memcpy(p.line.at, p.base_at, <size_t>p.n_base * sizeof(double))
     memcpy(p.line.free, p.base_free, <size_t>p.n_base * sizeof(int32_t))
     refuse_none(&p.refused)

@@ -22,6 +22,8 @@ cdef struct timeline_t:
     int32_t *begins          # how many begin; where none do, no more is taken than in the step before
     int64_t *stamp           # `changes` when the step was changed last
     int32_t n, room
+    double begun             # when the last search began, in step `begun_in`; nan: steps were made or removed since
+    int32_t begun_in
     int64_t looked           # steps that searches have looked at, for tests of how work grows
     int64_t changes
     int32_t words

@@ -20,9 +20,9 @@ cdef int open_timeline(void *owner, timeline_t *f, int32_t room) except -1:
     return open_values(owner, f)
 
 
-cdef inline int32_t index_at(const timeline_t *f, double t) noexcept nogil:
-    """Index of the step that holds at time t."""
-    cdef int32_t low = 0, high = f.n, mid, k, before = 0
+cdef inline int32_t index_from(const timeline_t *f, int32_t first, double t) noexcept nogil:
+    """Index of the step that holds at time t, which is not before that of step `first`."""
+    cdef int32_t low = first, high = f.n, mid, k, before = 0
     while high - low > 16:
         mid = (low + high) >> 1
         if f.at[mid] <= t:
@@ -38,6 +38,11 @@ cdef inline int32_t index_at(const timeline_t *f, double t) noexcept nogil:
     return low + before
 
 
+cdef inline int32_t index_at(const timeline_t *f, double t) noexcept nogil:
+    """Index of the step that holds at time t."""
+    return index_from(f, 0, t)
+
+
 cdef int append_step(void *owner, timeline_t *f, double at) noexcept nogil:
     """A step behind all others, with no value yet."""
     cdef int32_t room = 2 * f.room
@@ -47,6 +52,7 @@ cdef int append_step(void *owner, timeline_t *f, double at) noexcept nogil:
         f.room = room
     f.at[f.n] = at
     f.n += 1
+    f.begun = NAN
     return OK
 
 
@@ -55,11 +61,11 @@ cdef inline void move_steps(timeline_t *f, int32_t to, int32_t i, int32_t count)
     move_values(f, to, i, count)
 
 
-cdef int32_t cut(void *owner, timeline_t *f, double t) noexcept nogil:
-    """Index of the step that begins at time t, which is made if need be (the first one holds before, too); -1: no
-    memory.
+cdef int32_t cut(void *owner, timeline_t *f, int32_t first, double t) noexcept nogil:
+    """Index of the step that begins at time t, from step `first` on, which is made if need be (the first of all holds
+    before, too); -1: no memory.
     """
-    cdef int32_t i = index_at(f, t)
+    cdef int32_t i = index_from(f, first, t)
     if t <= f.at[i]:
         return i
     i += 1
@@ -75,6 +81,7 @@ cdef inline void remove_steps(timeline_t *f, int32_t first, int32_t count) noexc
     for i in range(first, first + count):
         drop_value(f, i)
     f.n -= count
+    f.begun = NAN
     move_steps(f, first, first + count, f.n - first)
 
 
@@ -87,10 +94,10 @@ cdef int change_line(void *owner, timeline_t *f, double begin, double end, grant
     cdef int32_t i, k, j
     if not begin < end:
         return OK
-    i = cut(owner, f, begin)
+    i = cut(owner, f, 0, begin)
     if i < 0:
         return NO_MEMORY
-    k = f.n if end == INFINITY else cut(owner, f, end)
+    k = f.n if end == INFINITY else cut(owner, f, i, end)
     if k < 0:
         return NO_MEMORY
     for j in range(i, k):
@@ -119,6 +126,7 @@ cdef inline void forget(timeline_t *f, double t) noexcept nogil:
     if i > 0:
         remove_steps(f, 0, i)
     f.at[0] = t
+    f.begun = NAN
 
 
 cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, double start, double stop,
@@ -128,17 +136,20 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
     That is `start` or the begin of a step; the index of the step that holds then, or -1: there is no such time.  Every
     time that was passed over is blocked within `longest` seconds, which is raised.
     """
-    cdef int32_t i = index_at(f, start), k = i
-    cdef double t, end
-    # Invariant: no time before step i has room.
+    cdef int32_t i, k, found = -1
+    cdef double t, end, span = 0.0, last = 0.0
+    if start != f.begun:         # searches for one job after another often begin at the same time
+        f.begun, f.begun_in = start, index_at(f, start)
+    i = k = f.begun_in
+    # Invariant: no time before step i has room; each is blocked within `span` seconds, at `last` or before.
     while True:
         i = next_open(w, f, i, stop)
         note_skipped(f, i - k)
         if i == f.n:
-            return -1
+            break
         t = max(max(f.at[i], start), s.now)
         if not t < stop:
-            return -1
+            break
         if not open_window(w, f, i):
             i += 1
             k = i
@@ -148,20 +159,23 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
         while k < f.n and f.at[k] < end and meet_next(w, f, k):
             k += 1
         f.looked += k - i
-        if k == f.n or not f.at[k] < end:
-            if window_fits(w):
-                begin[0] = t
-                return i
-            longest[0] = max(longest[0], rounded_up(t, end))
+        if k < f.n and f.at[k] < end:
+            end = f.at[k]
+        elif window_fits(w):
+            begin[0], found = t, i
+            break
+        else:
+            k = f.n
+        span, last = max(span, end - t), max(last, end)
+        if k == f.n:
             i += 1
-            k = i
-            continue
-        longest[0] = max(longest[0], rounded_up(t, f.at[k]))
-        # Begins from which the steps up to k are joined have no room either, down to where these steps alone fit.
-        i = k
-        if open_window(w, f, k):
+        elif open_window(w, f, k):
+            # Times from which the steps up to k are joined have no room either, down to where these steps alone fit.
+            i = k
             while meet_step(w, f, i - 1):
                 i -= 1
         else:
-            i += 1
+            i = k + 1
         k = i
+    longest[0] = max(longest[0], rounded_up(last - span, last) if span > 0.0 else 0.0)
+    return found
