@@ -95,6 +95,7 @@ cdef int replan(plan_t *p, sim_t *s, bint only_plans) noexcept nogil:
     """The plan from nothing: a sweep in which every job is new."""
     cdef int32_t i
     cdef int code
+    p.only_plans = only_plans
     if base_plan(p, s) < 0:
         return NO_MEMORY
     for i in range(s.queue.head, s.queue.end):
@@ -102,7 +103,6 @@ cdef int replan(plan_t *p, sim_t *s, bint only_plans) noexcept nogil:
     refuse_none(&p.refused)
     no_gain(&p.gain)
     p.soonest = INFINITY
-    p.only_plans = only_plans
     code = sweep(p, s, True)
     p.only_plans = False
     return code

@@ -157,9 +157,9 @@ cdef inline void open_sweep(plan_t *p, const sim_t *s, bint replans) noexcept no
     p.group = s.queue.head - TOGETHER
     if replans:
         p.until = INFINITY
-        p.n_new = s.queue.end - s.queue.head
+        p.n_new = 0
         for i in range(s.queue.head, s.queue.end):
-            p.examined[s.queue.job[i]] = 0
+            p.examined[s.queue.job[i]] = 1
     if replans or p.soonest <= s.now:
         p.scan = s.queue.head
     elif p.n_new > 0:
@@ -259,14 +259,19 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef bint starts
     cdef window_t w
     w.need = need
-    if not p.examined[job]:
-        p.examined[job] = 1
-        p.n_new -= 1
-        s.work.looked += 1
+    if p.replans:
+        if p.replays and p.started_in[job] == p.number:
+            # It began now; its expected duration may be another one since.
+            return STARTED if reserve(p, s, job, s.now) == OK else NO_MEMORY
         if p.defers and p.until == INFINITY and p.placed % p.limit.horizon_every == 0:
             set_horizon(p, s)
             stop = p.until
         p.placed += 1
+        s.work.looked += 1
+    elif not p.examined[job]:
+        p.examined[job] = 1
+        p.n_new -= 1
+        s.work.looked += 1
     elif begin <= s.now:
         stop = -INFINITY         # it is due
     elif stays(p, s, job):
