@@ -47,10 +47,21 @@ def run(command: Sequence[str | Path], folder: Path, environment: dict[str, str]
         return process.returncode, said
 
 
+def modules_of(path: str) -> list[str]:
+    """The compiled modules that a file is in: a `.pyx` file itself, or those that include it; none of Python."""
+    if path.endswith(".pyx"):
+        return [path]
+    if not path.endswith(".pxi"):
+        return []
+    includes = f'include "{Path(path).name}"'
+    files = sorted((ROOT / path).parent.glob("*.pyx"))
+    return [file.relative_to(ROOT).as_posix() for file in files if includes in file.read_text()]
+
+
 class Checkout:
     """The copy, made anew, as a run before may have been stopped in the middle."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, thresholds: str = "default") -> None:
         self.folder = folder
         self._copy()
         setup = runpy.run_path(str(ROOT / "setup.py"))
@@ -60,6 +71,7 @@ class Checkout:
         self._options += [f"-I{path}" for path in include]
         self._environment = os.environ | {
             "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1",
+            "FAULTSIM_THRESHOLDS": thresholds,
         }  # fmt: skip
         self._environment.pop("FAULTSIM_COUNTS", None)
         self._passed: dict[str, bool] = {}
@@ -77,10 +89,10 @@ class Checkout:
     def changed(self, path: str, line: int, after: str) -> Iterator[None]:
         """A line of a file is another; afterwards file and compiled module are what they were."""
         file = self.folder / path
-        before, times, built = file.read_bytes(), file.stat(), self.built(path)
-        kept = built and built.with_suffix(".kept")
-        if kept:
-            shutil.copy2(built, kept)
+        before, times = file.read_bytes(), file.stat()
+        kept = {built: built.with_suffix(".kept") for built in map(self.built, modules_of(path))}
+        for built, copy in kept.items():
+            shutil.copy2(built, copy)
         try:
             lines = before.decode().splitlines(keepends=True)
             lines[line] = after + "\n"
@@ -89,13 +101,11 @@ class Checkout:
         finally:
             file.write_bytes(before)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # else its bytecode would be older
-            if kept:
-                kept.replace(built)
+            for built, copy in kept.items():
+                copy.replace(built)
 
-    def built(self, path: str) -> Path | None:
-        """The compiled module of a file; None of Python."""
-        if not path.endswith(".pyx"):
-            return None
+    def built(self, path: str) -> Path:
+        """The compiled module of a `.pyx` file."""
         file = self.folder / path
         return file.with_name(file.stem + sysconfig.get_config_var("EXT_SUFFIX"))
 
@@ -113,16 +123,22 @@ class Checkout:
         code, _ = run([*command, source.relative_to(self.folder), "-o", target], self.folder, self._environment)
         return code == 0
 
-    def means_the_same(self, path: str, source: Path) -> bool:
-        """Whether a compiler that optimizes makes the same of a changed module as of the unchanged one."""
+    def builds(self, path: str, flags: Sequence[str]) -> bool:
+        """Whether a module can be translated and compiled, which is done."""
+        source = self.translated(path)
+        return source is not None and self.compiled(source, self.built(path), flags)
+
+    def means_the_same(self, path: str, module: str) -> bool:
+        """Whether a compiler that optimizes makes the same of a module as before a file of it was changed."""
         mine, other = self.folder / "mine.so", self.folder / "other.so"
+        source = self.folder / f"{module[:-4]}.c"
         if not self.compiled(source, mine, OPTIMIZED):
             return False
         file = self.folder / path
         text, translated = file.read_bytes(), source.read_bytes()
         try:
             file.write_bytes((ROOT / path).read_bytes())
-            before = self.translated(path)  # of the same name, which is part of what is compiled
+            before = self.translated(module)  # of the same name, which is part of what is compiled
             same = before is not None and self.compiled(before, other, OPTIMIZED)
         finally:
             file.write_bytes(text)

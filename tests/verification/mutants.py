@@ -1,14 +1,15 @@
 """Change the program at random places, one at a time, and count how often its quick tests notice.
 
     python tests/verification/mutants.py [-n 200] [--seed 0] [--only PART] [--minutes M] [--keep FOLDER]
-        [--jobs J] [--files F] [--again] [--sanitize]
+        [--jobs J] [--files F] [--again] [--sanitize] [--thresholds least]
 
 A mutant is one comparison, operator, number or condition of the core or of the Python above it that is another, or one
 statement that is left out.  The tests that concern it are those of its folder (`TESTS`), and the digests.  Mutants
 are made and tested in a copy of the checkout in FOLDER, where a line for each is kept: a run that was stopped goes on
 there, and with ``--again`` those that survived meet the tests that were added since.  With ``--sanitize`` what survives
-in the core meets the digests once more, built with the address and undefined-behaviour sanitizers.  Printed are the
-share that was killed, and those that survived, each with file, line and text: either a test is missing, or the two
+in the core meets the digests once more, built with the address and undefined-behaviour sanitizers.  With
+``--thresholds least`` everything runs with every shortcut of the core switched on from the first job on.  Printed are
+the share that was killed, and those that survived, each with file, line and text: either a test is missing, or the two
 mean the same.  These are known by what an optimizing compiler makes of them, or are listed with the reason in
 `EQUIVALENT`; they count for nothing, nor do mutants that do not build.
 """
@@ -29,7 +30,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from mutant_runs import PLAIN, ROOT, SANITIZERS, Checkout
+from mutant_runs import PLAIN, ROOT, SANITIZERS, Checkout, modules_of
 
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 #: The first of each kind, which most mutants change.
@@ -68,6 +69,9 @@ TESTS = {
     ],
     "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
     "_core/scheduling/backfill": ["tests/core/test_backfill.py"],
+    "_core/scheduling/masks": [
+        "tests/core/test_work_conservative_torus.py", "tests/core/test_backfill.py", "tests/core/test_pod_engines.py",
+    ],
     "_core/scheduling/conservative_counted": [
         "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py",
         "tests/verification/test_plain_cluster.py",
@@ -217,12 +221,12 @@ def equivalent() -> dict[tuple[str, str, str], str]:
 def drawn(seed: int, only: str) -> list[Mutant]:
     """All mutants, in a random order."""
     begins = tuple(f"faultsim/{begin}" for begin in TESTS)
-    files = [file for suffix in ("py", "pyx") for file in sorted(ROOT.glob(f"faultsim/**/*.{suffix}"))]
+    files = [file for suffix in ("py", "pyx", "pxi") for file in sorted(ROOT.glob(f"faultsim/**/*.{suffix}"))]
     paths = {file: file.relative_to(ROOT).as_posix() for file in files}
     pool = [
         mutant
         for file in files
-        if paths[file].startswith(begins) and only in paths[file]
+        if paths[file].startswith(begins) and any(part in paths[file] for part in only.split(","))
         for mutant in mutants_of(file)
     ]
     print(f"{len(pool):,} mutants in {len(files):,} files", flush=True)
@@ -246,11 +250,9 @@ def only_words(mutant: Mutant) -> bool:
 def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, sanitize: bool) -> tuple[str, str]:
     """ "killed", "survived", "same code", "not built" or "unclear", and the test that says so."""
     with checkout.changed(mutant.path, mutant.line, mutant.after):
-        source = None
-        if built := checkout.built(mutant.path):
-            source = checkout.translated(mutant.path)
-            if source is None or not checkout.compiled(source, built, PLAIN):
-                return "not built", ""
+        modules = modules_of(mutant.path)
+        if not all(checkout.builds(module, PLAIN) for module in modules):
+            return "not built", ""
         failed = ""
         if runs_change(mutant.path) and not again:
             failed = checkout.script(FEW_DIGESTS, FEW_CPU)
@@ -263,9 +265,9 @@ def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, 
         failed = failed or checkout.tests(files)
         if failed and not failed.startswith("digests"):  # a crash does not say where, and may come from outside
             files = [failed] if "::" in failed else next(([one] for one in files if checkout.tests([one])), [])
-        if not failed and source is not None and checkout.means_the_same(mutant.path, source):
+        if not failed and modules and all(checkout.means_the_same(mutant.path, module) for module in modules):
             return "same code", ""
-        if sanitize and not failed and source is not None and checkout.compiled(source, built, SANITIZERS):
+        if sanitize and not failed and modules and all(checkout.builds(module, SANITIZERS) for module in modules):
             failed = checkout.tests([DIGESTS], sanitized=True)
             failed = failed and f"sanitizers: {failed}"
     by_tests = failed and not failed.startswith(("digests", "sanitizers"))
@@ -278,12 +280,11 @@ def fails_unchanged(checkout: Checkout, sanitize: bool) -> str:
     """What fails though nothing was changed, which every mutant would be killed by."""
     path = "faultsim/_core/state.pyx"
     with checkout.changed(path, 0, (ROOT / path).read_text().splitlines()[0]):
-        source, built = checkout.translated(path), checkout.built(path)
-        if source is None or built is None or not checkout.compiled(source, built, PLAIN):
+        if not checkout.builds(path, PLAIN):
             return f"{path} is not built"
         if failed := checkout.script(FEW_DIGESTS) or checkout.tests([DIGESTS]):
             return failed
-        if sanitize and checkout.compiled(source, built, SANITIZERS):
+        if sanitize and checkout.builds(path, SANITIZERS):
             failed = checkout.tests([DIGESTS], sanitized=True)
         return failed and f"sanitizers: {failed}"
     return ""
@@ -399,12 +400,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=200, help="how many mutants that count")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="of files whose path holds this")
+    parser.add_argument("--only", default="", help="of files whose path holds this, or one of several between commas")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after these")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the copy and the verdicts are")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once, each in a copy")
     parser.add_argument("--files", type=int, help="of tests of the core, after the first digests; --again runs all")
     parser.add_argument("--sanitize", action="store_true", help="what survives in the core meets the sanitizers")
+    parser.add_argument("--thresholds", default="default", help="of the shortcuts of the core: default or least")
     parser.add_argument("--again", action="store_true", help="survivors meet the tests as they are now")
     given = parser.parse_args()
     git = ["git", "-C", str(ROOT)]
@@ -414,7 +416,7 @@ def main() -> int:
         [*git, "rev-parse", "HEAD:faultsim"], capture_output=True, text=True, check=True
     ).stdout.strip()
     folder = given.keep or Path(tempfile.gettempdir()) / f"faultsim-mutants-{tree[:12]}"
-    checkouts = [Checkout(folder / f"checkout-{number}") for number in range(given.jobs)]
+    checkouts = [Checkout(folder / f"checkout-{number}", given.thresholds) for number in range(given.jobs)]
     sound = folder / f"sound-{digest_of_tests()}{'-sanitized' * given.sanitize}"
     if not sound.exists():  # in a piece of the run before this one
         if failed := fails_unchanged(checkouts[0], given.sanitize):
@@ -430,12 +432,15 @@ def main() -> int:
     sys.path.append(str(ROOT / "tests"))
     from helpers.counts import record
 
+    what = given.only or "core and Python"
     record(
-        "mutants",
+        "-".join(["mutants", *filter(None, [given.only.strip("/").replace("/", "-")])]),
         "tests",
-        "Core and Python are changed at random places, one at a time, and tests that concern them are run.",
+        f"{what.capitalize()}: changed at random places, one at a time, and tests that concern them are run.",
         numbers,
-        f"python tests/verification/mutants.py -n {given.n} --seed {given.seed}",
+        f"python tests/verification/mutants.py -n {given.n} --seed {given.seed}"
+        + (f" --only {given.only}" if given.only else "")
+        + (f" --thresholds {given.thresholds}" if given.thresholds != "default" else ""),
     )
     return 0
 

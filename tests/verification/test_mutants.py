@@ -4,6 +4,7 @@ import json
 
 import mutants
 import pytest
+from mutant_runs import modules_of
 from mutants import EQUIVALENT, ROOT, TESTS, Log, Mutant, code_lines, concerning, equivalent, mutants_of, only_words
 
 PLACE = "faultsim/_core/state.pyx"
@@ -33,11 +34,26 @@ def test_words_are_no_code():
 
 def test_tests_that_concern_a_file_are_there():
     assert all((ROOT / name).exists() for names in TESTS.values() for name in names)
-    for file in (*ROOT.glob("faultsim/_core/**/*.pyx"), *ROOT.glob("faultsim/sweep/*.py")):
+    for file in (
+        *ROOT.glob("faultsim/_core/**/*.pyx"),
+        *ROOT.glob("faultsim/_core/**/*.pxi"),
+        *ROOT.glob("faultsim/sweep/*.py"),
+    ):
         found = concerning(file.relative_to(ROOT).as_posix())
         assert found
         assert all((ROOT / name).is_file() for name in found)
     assert concerning("faultsim/_core/torus/row_slices.pyx")[0] == "tests/core/test_row_slices.py"
+
+
+def test_a_file_that_is_included_is_in_all_modules_that_include_it():
+    folder = "faultsim/_core/scheduling"
+    assert modules_of(f"{folder}/conservative.pxi") == [
+        f"{folder}/conservative_counted.pyx", f"{folder}/conservative_placed.pyx",
+    ]  # fmt: skip
+    assert modules_of(f"{folder}/orders.pyx") == [f"{folder}/orders.pyx"]
+    assert modules_of("faultsim/study.py") == []
+    for file in ROOT.glob("faultsim/_core/**/*.pxi"):
+        assert modules_of(file.relative_to(ROOT).as_posix()), file
 
 
 @pytest.mark.skipif(not equivalent(), reason="none is listed")
