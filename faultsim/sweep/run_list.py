@@ -14,7 +14,7 @@ from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.kinds import JOB_RUNS, Kind
 from faultsim.sweep.labels import Label
 from faultsim.sweep.runner import fill, make_pool
-from faultsim.sweep.store import Store
+from faultsim.sweep.store import open_store
 from faultsim.sweep.sweep import pick_sweep, sweep_row
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import Texts, name_of
@@ -183,7 +183,7 @@ class RunList(Generic[Key]):
             As for `Sweep.run`.
         """
         self._identify()
-        with Store(":memory:" if store is None else store) as kept:
+        with open_store(":memory:" if store is None else store) as kept:
             pool, row = make_pool(executor, workers), self._row(command, dict(base or {}))
             fill(self, kept, pool, row, retry=True, progress=progress)
             return self._gathered(read_table(kept, pick_sweep(kept.sweeps(), kept.path, row["id"])))

@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Protocol
 
 from faultsim import checks
-from faultsim.errors import OptionError, WorkerError
+from faultsim.errors import OptionError, StoreError, WorkerError
 from faultsim.results.provenance import environment
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.sweep.dask_executor import Dask
@@ -95,6 +95,7 @@ def fill(
             # Not `drive.done`: rows that it has not examined yet may be there.
             there = max(drive.done, min(store.outcome(row["id"])[0], drive.total))
             raise KeyboardInterrupt(interrupted(there, drive.total, store.path)) from None
+    store.check_rows(row["id"], drive.done)
     return drive
 
 
@@ -194,6 +195,8 @@ class Drive:
         return bool(self._flying)
 
     def _submit(self, batch: list[Task]) -> None:
+        if not self._store.writable:
+            raise StoreError(f"{self._store.path}: is read-only, and lacks runs of this sweep")
         try:
             future = self._pool.submit(batch, self._maker.wanted)
         except BrokenExecutor as error:

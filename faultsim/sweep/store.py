@@ -30,6 +30,7 @@ older results are allowed.
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,9 +58,21 @@ CHECKED = 1 << 20
 APPLICATION = 0x666C7473
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
+#: Columns of the primary keys: a row takes the place of one with the same, or gives way to it, and of no other.
+_KEYS = {
+    "sweep": ["id"], "run": ["id"], "task": ["sweep", "task"], "timing": ["run"], "own": ["run"], "whole": ["sweep"],
+    "model": ["revision"], "environment": ["id"],
+}  # fmt: skip
+#: What may refuse, change or replace a row, and stands in no statement of a store.
+_CONSTRAINTS = re.compile(
+    r"\b(CHECK|UNIQUE|NOT\s+NULL|REFERENCES|DEFAULT|GENERATED|AS|COLLATE|CONFLICT|STRICT|VIRTUAL)\b", re.IGNORECASE
+)
 #: Most values in a statement that every SQLite accepts, rounded down.
 MOST_VALUES = 900
 
+_RESULTS = """CREATE VIEW results AS
+    SELECT sweep.name AS sweep_name, task.sweep, task.task, task.replicate, task.seed, task.axes, run.*
+    FROM task JOIN run ON run.id = task.run JOIN sweep ON sweep.id = task.sweep"""
 _SCHEMA = f"""
 CREATE TABLE sweep (
     id TEXT PRIMARY KEY, name TEXT, axes TEXT, replicates INTEGER, tasks INTEGER, created TEXT, command TEXT,
@@ -73,12 +86,33 @@ CREATE TABLE task (
 CREATE TABLE timing (run TEXT PRIMARY KEY, elapsed REAL, ended REAL, digest INTEGER) WITHOUT ROWID;
 CREATE TABLE model (revision INTEGER PRIMARY KEY, digest INTEGER);
 CREATE TABLE environment (id TEXT PRIMARY KEY, versions TEXT, digest INTEGER) WITHOUT ROWID;
-CREATE VIEW results AS
-    SELECT sweep.name AS sweep_name, task.sweep, task.task, task.replicate, task.seed, task.axes, run.*
-    FROM task JOIN run ON run.id = task.run JOIN sweep ON sweep.id = task.sweep;
+{_RESULTS};
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {LAYOUT};
 """
+
+
+class ReadOnlyError(StoreError):
+    """A store cannot be written, and perhaps can be read."""
+
+
+def open_store(path: str | os.PathLike[str]) -> "Store":
+    """A store to be written to; one that can only be read is opened for that: it may have every run that is wanted.
+
+    Raises
+    ------
+    StoreError
+        As `Store`.
+    """
+    try:
+        return Store(path)
+    except ReadOnlyError as error:
+        if not os.path.isfile(path):
+            raise
+        try:
+            return Store(path, write=False)
+        except StoreError:
+            raise error from None
 
 
 class Store:
@@ -125,6 +159,8 @@ class Store:
         self.revision: int | None = revision
         #: Whether rows have digests.
         self.digests = True
+        #: Device and number of the file; None of a store in memory, or where the path leads to no file.
+        self._place: tuple[int, int] | None = None
         if not self.path or self.path.startswith("file:"):
             raise StoreError(f"{self.path!r:.60}: expected the name of a file (./file:x, if it begins so)")
         if not write and not os.path.exists(self.path):
@@ -147,6 +183,7 @@ class Store:
                     check_revision(self.path, self.revision, again, allow_older_results=allow, error=StoreError)
                 if check or (check is None and self.size <= CHECKED):
                     self.check()
+                self._place = self._place_now()
             except BaseException:
                 self._db.close()
                 raise
@@ -159,6 +196,8 @@ class Store:
             place = os.path.abspath(self.path)
             return sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         uri = "file:" + quote(os.fsencode(os.path.abspath(self.path)))
+        if self._is_left_alone():
+            return sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, check_same_thread=False)
         db = sqlite3.connect(uri + "?mode=ro", uri=True, timeout=PATIENCE, check_same_thread=False)
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -176,6 +215,14 @@ class Store:
             db.close()
             raise
         return db
+
+    def _is_left_alone(self) -> bool:
+        """Whether the file expects a log beside it, and has none: SQLite would make one in order to read it."""
+        try:
+            with open(self.path, "rb") as file:
+                return file.read(20)[18:] == b"\2\2" and not os.path.exists(self.path + "-wal")
+        except OSError:
+            return False
 
     def _prepare(self, revision: int) -> None:
         db = self._db
@@ -214,9 +261,7 @@ class Store:
             raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layouts 1 to {LAYOUT}")
         self.digests = layout != _WITHOUT_DIGESTS
         objects = dict(self._db.execute("SELECT name, type FROM sqlite_master"))
-        for name, kind in objects.items():
-            if kind == "trigger":
-                raise StoreError(f"{self.path}: has the trigger {name!r:.40}, which no store has; it is not opened")
+        self._check_schema()
         for name in TABLES:
             may_lack = name in _LATER or (name == "model" and layout < LAYOUT)
             if objects.get(name, "table" if may_lack else "") != "table":
@@ -229,6 +274,26 @@ class Store:
             if len(found) != 1 or not is_revision(found[0]):
                 raise StoreError(f"{self.path}: damaged: its model revision is {found!r:.40}")
             self.revision = found[0]
+
+    def _check_schema(self) -> None:
+        """Refuse what another program has added and what could drop, change or replace rows."""
+        query = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master"
+        for kind, name, table, sql in list(self._db.execute(query)):
+            if kind == "trigger" or (kind == "index" and sql and table in TABLES):
+                raise StoreError(f"{self.path}: has the {kind} {name!r:.40}, which no store has; it is not opened")
+            if kind == "view" and name == "results" and " ".join(sql.split()) != " ".join(_RESULTS.split()):
+                raise StoreError(f"{self.path}: its view 'results' is not that of a store; it is not opened")
+            if kind != "table" or name not in TABLES:
+                continue
+            unquoted = re.sub(r'"[^"]*"', "", sql)
+            if found := _CONSTRAINTS.search(unquoted):
+                said = f"the constraint {found[0].upper()}"
+                raise StoreError(f"{self.path}: its table {name} has {said}, which no store has; it is not opened")
+            info = self._db.execute(f"PRAGMA table_info({name})").fetchall()
+            key = [column for _, column in sorted((row[5], row[1]) for row in info if row[5])]
+            if key != _KEYS[name]:
+                said = f"the primary key ({', '.join(key)}), expected ({', '.join(_KEYS[name])})"
+                raise StoreError(f"{self.path}: its table {name} has {said}; it is not opened")
 
     def columns(self, table: str) -> list[str]:
         """Names of the columns that a table has."""
@@ -307,7 +372,8 @@ class Store:
                 text = f"cannot be read or written ({error}); is the disk full? What was written before is safe"
             else:
                 text = said.get(key, str(error))
-            raise StoreError(f"{self.path}: {text}") from error
+            kind = ReadOnlyError if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")) else StoreError
+            raise kind(f"{self.path}: {text}") from error
 
     # -- writing
 
@@ -342,6 +408,8 @@ class Store:
         columns : tuple of str
             Names of the numbers.
         """
+        if not self.writable:
+            raise StoreError(f"{self.path}: is read-only, and lacks runs of this sweep")
         ended = round(time.time(), 3)
         with self._explained(), self.transaction():
             db = self._db
@@ -360,8 +428,8 @@ class Store:
         self.enter("INSERT OR REPLACE", "whole", [(sweep, content)])
 
     def enter(self, verb: str, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-        """Add rows, in one transaction."""
-        if rows:
+        """Add rows, in one transaction; one that can only be read has them already, or `add` says what it lacks."""
+        if rows and self.writable:
             with self._explained(), self.transaction():
                 self._insert(verb, table, rows)
 
@@ -383,13 +451,39 @@ class Store:
             self._db.execute(together, tuple(chain.from_iterable(rows[begin : begin + many])))
         self._db.executemany(f"{head} VALUES {marks}", rows[full:])
 
+    def _place_now(self) -> tuple[int, int] | None:
+        if self.path == ":memory:":
+            return None
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def check_place(self) -> None:
+        """Check that the path still leads to the file that rows are written to.
+
+        Raises
+        ------
+        StoreError
+            If that file was removed, renamed or replaced, or its folder was.
+        """
+        if self.path != ":memory:" and (self._place is None or self._place_now() != self._place):
+            state = "is another file now" if os.path.exists(self.path) else "is not there any more"
+            raise StoreError(
+                f"{self.path}: {state}: it was removed, renamed or replaced while rows were written to it; what it "
+                "held has gone with it. Put it back, or run again to make what is missing"
+            )
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing."""
+        self.check_place()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
             self._db.execute("COMMIT")
+            self.check_place()
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -398,10 +492,28 @@ class Store:
     def close(self) -> None:
         """Put everything into the one file, and close it."""
         if self.writable and self.path != ":memory:":
-            # If readers hold it, or the disk is full, the log next to the file keeps the rows.
+            # If others hold it, or the disk is full, the log next to the file keeps the rows.
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                # One who only reads it then needs no files beside it.
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
+
+    def check_rows(self, sweep: str, written: int) -> None:
+        """Check that a sweep has as many rows as were written, or more.
+
+        Raises
+        ------
+        StoreError
+            If another program has removed some.
+        """
+        there = self.outcome(sweep)[0]
+        if there < written:
+            raise StoreError(
+                f"{self.path}: has {there:,} of the {written:,} runs that were written to it: another program has "
+                "changed it. Run again to make what is missing"
+            )
 
     def __enter__(self) -> "Store":
         return self

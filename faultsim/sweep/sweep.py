@@ -224,9 +224,9 @@ class Sweep:
         KeyboardInterrupt
             Within a second after Ctrl-C; finished runs are kept, and the same call continues from there.
         """
-        from faultsim.sweep.store import Store
+        from faultsim.sweep.store import open_store
 
-        with Store(":memory:" if store is None else store) as kept:
+        with open_store(":memory:" if store is None else store) as kept:
             options: dict[str, Any] = {"workers": workers, "executor": executor, "progress": progress}
             row = self._row(command)
             self._fill(kept, row, shard=shard, retry=retry, **options)
@@ -246,9 +246,9 @@ class Sweep:
         >>> (first.made, first.done, first.total), (again.made, again.done, again.total)
         ((2, 2, 2), (0, 2, 2))
         """
-        from faultsim.sweep.store import Store
+        from faultsim.sweep.store import open_store
 
-        with Store(store) as kept:
+        with open_store(store) as kept:
             return self._fill(kept, self._row(options.pop("command", "")), **options)
 
     def _fill(

@@ -261,6 +261,8 @@ try:
     sweep.run(store)
 except fs.StoreError as error:
     print(error)
+print(fs.Sweep(fs.Run(fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2]), fs.Cluster(2)),
+               {"runtime_factor": [1.0, 2.0]}).run(store).n_rows)
 """
 
 
@@ -274,7 +276,7 @@ def test_a_read_only_store_can_be_read_and_says_so(locked):
         Path(folder).chmod(0o555 if locked == "folder" else 0o777)
         done = python("-c", READ_ONLY, store)
         Path(folder).chmod(0o755)
-    assert done.stdout.splitlines() == ["2", f"{store}: is read-only"], done.stderr
+    assert done.stdout.splitlines() == ["2", f"{store}: is read-only, and lacks runs of this sweep", "2"], done.stderr
 
 
 def test_rows_that_a_killed_process_left_are_not_passed_over(tmp_path):
