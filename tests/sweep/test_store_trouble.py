@@ -59,7 +59,7 @@ def test_a_store_that_disappears_is_said(tmp_path, trouble, when):
 def test_the_command_line_ends_with_2_when_its_store_disappears(tmp_path, capsys, monkeypatch):
     (tmp_path / "a.toml").write_text(
         '[base]\nmachine = "torus:4x4x8"\nlog = { synthetic = "nasa_like", jobs = 20 }\n'
-        "[axes]\nruntime_factor = [1.0, 2.0, 3.0]\n"
+        "[grid]\nruntime_factor = [1.0, 2.0, 3.0]\n"
     )
     written = Store.add
 
