@@ -49,7 +49,6 @@ def _top_parser() -> Parser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
 
 
@@ -59,7 +58,9 @@ def _dispatch(argv: Sequence[str]) -> int:
 
         complete_command(COMMANDS)
     top = _top_parser()
-    args = top.parse_args(argv)
+    # What follows the command is its own: argparse would drop the first "--" of it.
+    own = next((place + 1 for place, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    args, rest = top.parse_args(argv[:own]), list(argv[own:])
     if args.version:
         from faultsim.version import __version__
 
@@ -75,7 +76,7 @@ def _dispatch(argv: Sequence[str]) -> int:
             + f" known: {known}"
         )
     module = importlib.import_module(f"faultsim.cli.{args.command}")
-    status: int = module.main(Parser(prog=f"faultsim {args.command}", description=module.__doc__), args.rest)
+    status: int = module.main(Parser(prog=f"faultsim {args.command}", description=module.__doc__), rest)
     return status
 
 

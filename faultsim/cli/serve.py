@@ -22,6 +22,7 @@ import contextlib
 import ipaddress
 import json
 import os
+import socket
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 
 LARGEST_MESSAGE = 1 << 20  # bytes
+#: Bytes of a message that is still received, so that it gets an answer; a larger one ends its connection.
+LARGEST_RECEIVED = 1 << 30
 #: Request -> the names of what it needs, and of what it may have.
 _REQUESTS = {
     "INIT": ((), ()),
@@ -76,6 +79,8 @@ class Server:
 
     def answer(self, message: bytes) -> dict[str, object]:
         """The reply to a request."""
+        if len(message) > LARGEST_MESSAGE:
+            return {"error": f"a request of {len(message):,} bytes; at most {LARGEST_MESSAGE:,} are read"}
         try:
             name, given = _parsed(message)
         except OptionError as error:
@@ -203,6 +208,8 @@ def check_address(address: str, *, any_host: bool = False) -> None:
             raise OptionError(f"--listen {address}: its folder does not exist")
         if path.exists() and not stat.S_ISSOCK(path.stat().st_mode):
             raise OptionError(f"--listen {address}: there is a file of this name already")
+        if path.exists() and _is_answered(path):
+            raise OptionError(f"--listen {address}: another server listens there; end it, or name another path")
         return
     host, _, port = rest.rpartition(":")
     if kind != "tcp" or not host or not (port == "*" or (port.isascii() and port.isdigit() and int(port[:6]) < 65536)):
@@ -217,26 +224,39 @@ def check_address(address: str, *, any_host: bool = False) -> None:
         )
 
 
+def _is_answered(path: Path) -> bool:
+    """Whether some program listens at a socket file; if not, it was left there by one that was killed."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as client:
+        client.settimeout(5.0)
+        try:
+            client.connect(str(path))
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+        return True
+
+
 def serve(server: Server, address: str) -> None:
     """Answer at an address until END."""
     zmq = checks.extra("zmq", "serve", "faultsim serve")
     context = zmq.Context()
     try:
-        socket = context.socket(zmq.REP)
-        socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        answers = context.socket(zmq.REP)
+        answers.setsockopt(zmq.MAXMSGSIZE, LARGEST_RECEIVED)
         before = os.umask(0o177)  # a socket file is its owner's alone
         try:
-            socket.bind(address)
+            answers.bind(address)
         except zmq.ZMQError as error:
             raise OptionError(f"--listen {address}: {error}") from None
         finally:
             os.umask(before)
-        print(f"listening {socket.getsockopt(zmq.LAST_ENDPOINT).rstrip(bytes(1)).decode()}", flush=True)
+        print(f"listening {answers.getsockopt(zmq.LAST_ENDPOINT).rstrip(bytes(1)).decode()}", flush=True)
         while not server.over:
-            parts = socket.recv_multipart()
+            parts = answers.recv_multipart()
             reply = server.answer(parts[0]) if len(parts) == 1 else {"error": "a request is one message of one part"}
-            socket.send(json.dumps(reply).encode())
-        socket.close(linger=5000)
+            answers.send(json.dumps(reply).encode())
+        answers.close(linger=5000)
         context.term()
     finally:
         context.destroy(linger=0)

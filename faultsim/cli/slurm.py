@@ -15,6 +15,8 @@ from faultsim.errors import NotAvailableError, OptionError
 OURS = ("--array", "-a", "--dependency", "-d", "--wrap", "--parsable", "--test-only", "--wait", "-W", "--chdir", "-D")
 #: Seconds that sbatch may take.
 PATIENCE = 60.0
+#: Tasks of a job array: the job that merges names the store of each, and Slurm takes scripts of at most 4 MiB.
+MOST_SHARDS = 10_000
 DEPENDENCY = "--dependency=afterany"
 
 
@@ -54,6 +56,11 @@ def check_slurm_arguments(args: argparse.Namespace) -> None:
         raise OptionError("--slurm needs --shards N: how many tasks the job array has")
     if args.shards < 1:
         raise OptionError(f"--shards: got {args.shards}, at least 1 is needed")
+    if args.shards > MOST_SHARDS:
+        raise OptionError(
+            f"--shards: got {args.shards:,}, at most {MOST_SHARDS:,}, as the job that merges names the store of "
+            "each; a task may make many runs"
+        )
     for name in ("shard", "dask", "metric", "csv", "parquet", "report", "json"):
         if getattr(args, name):
             raise OptionError(
@@ -71,12 +78,13 @@ def scripts(args: argparse.Namespace, store: str) -> tuple[Script, Script]:
     name = Path(args.spec).stem.replace("%", "%%")
     stores = [shard_store(store, i, n) for i in range(1, n + 1)]
     place = ["--chdir", os.getcwd()]
-    run = [*_faultsim(), "sweep", args.spec, "--quiet"]
+    run = [*_faultsim(), "sweep", "--quiet"]
     run += ["--processes"] if args.processes else []
     run += ["--retry"] if args.retry else []
     # Not all cores of the node: Slurm counts those of the task, but confines it to them only where it is told to.
     workers = str(args.workers) if args.workers else '"${SLURM_CPUS_PER_TASK:-1}"'
-    part = f'--shard "$SLURM_ARRAY_TASK_ID/{n}" --store {_numbered(store, n)} --workers {workers}'
+    part = f'--shard "$SLURM_ARRAY_TASK_ID/{n}" --store={_numbered(store, n)} --workers {workers}'
+    part += f" -- {shlex.quote(args.spec)}"
     array = Script(
         ["--parsable", f"--job-name={name}", f"--array=1-{n}", f"--output={name}.%A_%a.log", *place, *options],
         f"#!/bin/sh\nexec {shlex.join(run)} {part}\n",
@@ -85,7 +93,7 @@ def scripts(args: argparse.Namespace, store: str) -> tuple[Script, Script]:
     after = [DEPENDENCY, f"--output={name}.%j.merge.log"]
     merge = Script(
         ["--parsable", f"--job-name={name}-merge", *after, *place, *options],
-        f"#!/bin/sh\nexec {shlex.join([*_faultsim(), 'merge', store, *stores])}\n",
+        f"#!/bin/sh\nexec {shlex.join([*_faultsim(), 'merge', '--', store, *stores])}\n",
     )
     return array, merge
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO
 
+from faultsim.errors import OptionError
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
@@ -18,6 +20,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Raises
     ------
+    OptionError
+        The name has a null character, or cannot be written in the encoding of file names.
     OSError
         The file cannot be written; `path` is named even where the system names nothing, as when no space is left.
 
@@ -36,6 +40,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if name == "-":
         yield from _standard_output()
         return
+    check_name(name)
     target = os.path.realpath(name)
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
@@ -64,6 +69,28 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if error.filename not in (None, written) or error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, name) from error
+
+
+def check_name(name: str | bytes) -> None:
+    """Raise `OptionError` for the name of a file that cannot exist, or that this system cannot write.
+
+    Examples
+    --------
+    >>> check_name("a\\0b")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: the file name 'a\\x00b' has a null character
+    """
+    if (b"\0" if isinstance(name, bytes) else "\0") in name:  # type: ignore[operator]
+        raise OptionError(f"the file name {name!r:.80} has a null character")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        coding = sys.getfilesystemencoding()
+        raise OptionError(
+            f"the file name {name!a:.80} cannot be written in {coding}, the encoding of file names here; "
+            "set a locale of UTF-8 (LC_ALL=C.UTF-8), or give another name"
+        ) from None
 
 
 def _standard_output() -> Iterator[BinaryIO]:

@@ -1,6 +1,7 @@
 """Inputs as named in a sweep file: a path, or a function of `faultsim.synthetic` for each replicate."""
 
 import inspect
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from faultsim import checks, renames, synthetic
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
-from faultsim.errors import OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.machines import Machine
 from faultsim.machines.resources import Resources, longest_run
 from faultsim.readers.krevat import krevat_span
@@ -100,7 +101,7 @@ def log_source(given: object, folder: Path) -> Any:
             f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, got {given!r:.60}'
         )
     if "file" in table:
-        path, span, formats = folder / table.pop("file"), table.pop("krevat", None), readers_of(Workload)
+        path, span, formats = _file(folder, table.pop("file")), table.pop("krevat", None), readers_of(Workload)
         said = table.pop("format", None)
         reader = detect(path, Workload) if said is None else formats[checks.choice("format", said, formats)]
         known = list(reader.options)
@@ -184,7 +185,7 @@ def _workflow_file(table: object, folder: Path) -> Workflow:
             f"got {table!r:.60}"
         )
     rest, formats = dict(table), readers_of(Workflow)
-    path, said = folder / rest.pop("file"), rest.pop("format", None)
+    path, said = _file(folder, rest.pop("file")), rest.pop("format", None)
     reader = what_is(str(path)) if said is None else formats[checks.choice("format", said, formats)]
     if reader.gives is not Workflow:
         raise OptionError(
@@ -214,7 +215,7 @@ def resources_source(given: object) -> Resources:
 
 
 def _from_file(table: dict[str, Any], folder: Path) -> object:
-    path = folder / table.pop("file")
+    path = _file(folder, table.pop("file"))
     formats = readers_of(FailureTrace)
     reader = formats[checks.choice("format", table.pop("format", "csv"), formats)]
     mapping = table.pop("map", None)
@@ -229,6 +230,20 @@ def _from_file(table: dict[str, Any], folder: Path) -> object:
         return trace.drop_outside(nodes) if how == "drop" else trace.map_nodes(nodes, how, rng=rng)
 
     return _DrawnFailures(f"{path.name}:map={how}", mapped)
+
+
+def _file(folder: Path, name: object) -> Path:
+    """The file that a specification names: a pipe or a device could let it wait for ever."""
+    if not isinstance(name, str) or not name:
+        raise OptionError(f"file: expected a path, got {name!r:.60}")
+    path = folder / name
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return path  # the reader says what is wrong with it
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise InputError(f"{path}: no regular file (a pipe or a device), which a specification cannot name")
+    return path
 
 
 def _made_up(table: dict[str, object]) -> Any:

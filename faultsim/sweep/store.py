@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from faultsim.data.whole_files import check_name
 from faultsim.errors import StoreError
 from faultsim.results.revision import check_revision, in_words, is_revision
 from faultsim.sweep.row_digests import TABLES, digests
@@ -154,6 +155,7 @@ class Store:
         revision: int = MODEL_REVISION,
     ) -> None:
         self.path = os.fsdecode(path)
+        check_name(self.path)
         self.writable = write
         #: Model revision of its rows; None if it is not recorded.
         self.revision: int | None = revision

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import stat
 from pathlib import Path
 
@@ -181,6 +182,31 @@ def test_a_bad_request_gets_an_error_and_changes_nothing(message, error):
 def test_a_server_outlives_bad_requests(serving, swf):
     replies = serving(["nonsense\n", get("x"), END], swf, "--machine", "cluster:16")
     assert [*map(list, replies)] == [["error"], ["error"], ["ok"]]
+
+
+def test_a_request_that_is_too_long_is_answered(serving, swf):
+    long = "x" * (3 << 20) + "\n"
+    replies = serving([long, END], swf, "--machine", "cluster:16")
+    assert replies == [{"error": "a request of 3,145,728 bytes; at most 1,048,576 are read"}, {"ok": True}]
+
+
+def test_a_path_that_is_taken_is_refused_and_one_that_was_left_is_not(serving, swf, tmp_path, capsys):
+    path = tmp_path / "socket"
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(path))
+    left.close()
+    check_address(f"ipc://{path}")  # nobody listens
+    path.unlink()
+    first = begun("-m", "faultsim", "serve", swf, "--machine", "cluster:16", "--listen", f"ipc://{path}")
+    try:
+        assert first.stdout.readline().split()[0] == "listening"
+        second = ("serve", swf, "--machine", "cluster:16", "--listen", f"ipc://{path}")
+        assert "another server listens there" in refused(capsys, *second)
+        client = python(CLIENT, f"ipc://{path}", input=json.dumps(END) + "\n", check=True, timeout=600)
+        assert json.loads(client.stdout) == {"ok": True}
+    finally:
+        first.kill()
+        first.communicate()
 
 
 def test_a_client_names_cubes():

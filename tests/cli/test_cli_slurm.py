@@ -74,10 +74,10 @@ def test_what_would_be_submitted(here, capsys):
     array, merge = out.split("END\nsbatch")
     assert "--array=1-2" in array
     assert "--dependency=afterany:NUMBER" in merge
-    words = "sweep 'my sweep%.toml' --quiet --processes --retry"
+    words = "sweep --quiet --processes --retry"
     assert f"exec {sys.executable} -m faultsim {words} --shard" in array
-    assert """--store here/all."$SLURM_ARRAY_TASK_ID"of2.db --workers 3\n""" in array
-    assert merge.endswith("faultsim merge here/all.db here/all.1of2.db here/all.2of2.db\nEND\n")
+    assert """--store=here/all."$SLURM_ARRAY_TASK_ID"of2.db --workers 3 -- 'my sweep%.toml'\n""" in array
+    assert merge.endswith("faultsim merge -- here/all.db here/all.1of2.db here/all.2of2.db\nEND\n")
 
 
 def test_without_slurm(here, capsys, monkeypatch):
@@ -104,6 +104,7 @@ def test_an_array_without_its_merge_is_told(here, capsys):
         (["--slurm", ""], "--slurm needs --shards N"),
         (["--shards", "3"], "--shards is for --slurm; one part of a sweep is --shard I/N"),
         (["--slurm", "", "--shards", "0"], "--shards: got 0"),
+        (["--slurm", "", "--shards", "1000000"], "--shards: got 1,000,000, at most 10,000, as the job that merges"),
         (["--slurm", "--array=1-3", "--shards", "3"], "--slurm: --array is set by faultsim"),
         (["--slurm", "-p short -a1-3", "--shards", "3"], "--slurm: -a is set by faultsim"),
         (["--slurm", "-p 'short", "--shards", "3"], "--slurm: No closing quotation"),
@@ -119,3 +120,16 @@ def test_what_cannot_be_meant(here, capsys, options, message):
 def test_the_scripts_are_sound_shell(here, capsys):
     out = run(capsys, "sweep", "my sweep%.toml", "--slurm", '-J "a b"', "--shards", "2", "--dry-run")[1]
     subprocess.run(["sh", "-n"], input=out, text=True, check=True)
+
+
+def test_names_that_begin_with_a_dash(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-a.toml").write_text('[base]\nmachine = "torus:4x4x8"\nlog = { synthetic = "nasa_like", jobs = 20 }\n')
+    assert run(capsys, "sweep", "--quiet", "--", "-a.toml")[0] == 0
+    assert "1" in run(capsys, "status", "--", "-a.db")[1]
+    assert run(capsys, "merge", "--", "-b.db", "-a.db")[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["-a.db", "-a.toml", "-b.db"]
+    out = run(capsys, "sweep", "--slurm", "", "--shards", "2", "--dry-run", "--", "-a.toml")[1]
+    assert "-m faultsim merge -- -a.db -a.1of2.db -a.2of2.db" in out
+    assert "--store=-a." in out
+    assert " -- -a.toml" in out
