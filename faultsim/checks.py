@@ -83,6 +83,7 @@ def number(
     if type(value) is float:
         x = value
     elif isinstance(value, str | timedelta) or hasattr(value, "dtype"):
+        refuse_missing(what, value)
         x = _converted(what, value, unit)
     elif isinstance(value, str | bytes | bool) or value is None:
         raise OptionError(f"{what} must be a number{unit and ' in ' + unit}, got {value!r}")
@@ -236,6 +237,18 @@ def plain(value: object) -> object:
     ([4, 4, 8], (4, 4, 8))
     """
     return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
+
+
+def refuse_missing(what: str, value: object) -> None:
+    """Raise `OptionError` for what other libraries have in place of a missing value: NaT, or one that is masked."""
+    if hasattr(value, "dtype"):
+        import numpy as np
+
+        array = np.asarray(value)
+        if np.ma.is_masked(value) or (array.dtype.kind in "mM" and bool(np.isnat(array).any())):
+            raise OptionError(f"{what} is missing, got {value!r:.60}")
+    elif type(value).__name__ in ("NaTType", "NAType"):
+        raise OptionError(f"{what} is missing, got {value!r:.60}")
 
 
 def flag(what: str, value: object) -> bool:

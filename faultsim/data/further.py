@@ -67,8 +67,7 @@ def any_column(values: object, name: str, *, length: int | None = None) -> Value
 def id_column(values: object, column: Column, *, length: int | None = None) -> Values:
     """Job ids, which are the user's own: whole numbers, or text."""
     array = np.asarray(values) if not isinstance(values, list | tuple) else values
-    first = next(iter(array), None)
-    if isinstance(first, str):
+    if getattr(array, "ndim", 1) == 1 and isinstance(next(iter(array), None), str):
         return any_column(values, column.name, length=length)
     return as_column(values, column, length=length)
 

@@ -450,6 +450,8 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     """
     if isinstance(logs, Workload):
         raise InputError("concat: one workload given; expected several, in a list")
+    if not isinstance(logs, Iterable):
+        raise InputError(f"concat: expected several workloads, in a list, got {checks.shown(logs, 'Workload')}")
     logs = list(logs)
     if not logs:
         raise InputError("concat: no workload given; expected at least one")

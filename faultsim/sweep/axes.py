@@ -47,6 +47,7 @@ class Change:
 
     def check(self, value: object) -> None:
         """Refuse a value that is invalid."""
+        checks.refuse_missing(f"axis {self.name}", value)
         if self.whole:
             checks.whole(f"axis {self.name}", value, low=int(self.low or 0))
         else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.data.limits import limits
 from faultsim.errors import OptionError
 from faultsim.sweep.axes import INPUT_AXES, is_bundle
@@ -126,6 +127,7 @@ def _points(name: str, given: object) -> tuple[list[Label], list[Any]]:
 def _listed(name: str, given: object) -> tuple[list[Label], list[object]]:
     """Labels and values of the argument for one axis."""
     if isinstance(given, np.ndarray):
+        checks.refuse_missing(f"axis {name}", given)
         given = given.tolist()
     labels: list[Label]
     if isinstance(given, Mapping):
@@ -135,6 +137,8 @@ def _listed(name: str, given: object) -> tuple[list[Label], list[object]]:
     else:
         values = list(given)
         labels = [label(value) for value in values]
+    for value in values:
+        checks.refuse_missing(f"axis {name}", value)
     return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
 
 

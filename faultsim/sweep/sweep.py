@@ -266,6 +266,7 @@ class Sweep:
         from faultsim.sweep.runner import fill, interrupted, make_pool
 
         part, began = parse_shard(shard), time.perf_counter()
+        checks.flag("retry", retry)
         pool = make_pool(executor, workers)
         content = self._content(row["id"])
         if content is not None and part is None and kept.is_whole(row["id"], content):

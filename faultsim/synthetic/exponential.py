@@ -76,13 +76,12 @@ def _chosen(n: int, rng: np.random.Generator, sizes: LongIntegers, weights: Arra
 
 
 def _rounded_exponential(n: int, rng: np.random.Generator, mean: float, largest: int | None) -> LongIntegers:
-    if not (np.isfinite(mean) and mean > 0):
-        raise OptionError(f"mean_size: expected a positive number of nodes, got {mean!r}")
-    if largest is not None and largest < 1:
-        raise OptionError(f"max_size: expected at least 1, got {largest!r}")
+    most = np.iinfo(np.int32).max if largest is None else checks.whole("max_size", largest, low=1, unit="nodes")
+    # Of a hundred draws from a mean of so many times the largest size, one is small enough.
+    checks.number("mean_size", mean, above=0.0, high=100.0 * most, unit="nodes")
     size = np.zeros(n)
     again = np.ones(n, dtype=bool)
     while again.any():
         size[again] = np.maximum(np.floor(rng.exponential(mean, int(again.sum())) + 0.5), 1)
-        again = size > (np.iinfo(np.int32).max if largest is None else largest)
+        again = size > most
     return size.astype(np.int64)

@@ -47,6 +47,12 @@ class HyperErlang:
     rate2: float
     p1: float
 
+    def __post_init__(self) -> None:
+        checks.whole("stages", self.stages, low=1)
+        for name in ("rate1", "rate2"):
+            checks.number(name, getattr(self, name), above=0.0)
+        checks.number("p1", self.p1, low=0.0, high=1.0)
+
     def moments(self) -> tuple[float, float, float]:
         """The first three moments, in seconds, seconds squared and seconds cubed."""
         n, p, a, b = self.stages, self.p1, 1 / self.rate1, 1 / self.rate2
