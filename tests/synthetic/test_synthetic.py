@@ -60,8 +60,8 @@ test_exponential_refuses = refusals(
     ({"mean_gap": 1, "mean_runtime": float("nan")}, "mean_runtime must be above 0 seconds"),
     ({"mean_gap": 1, "mean_runtime": 1, "sizes": []}, "sizes: expected at least one"),
     ({"mean_gap": 1, "mean_runtime": 1, "weights": [1, 2]}, "weights: expected 1 numbers"),
-    ({"mean_gap": 1, "mean_runtime": 1, "mean_size": -1}, "mean_size: expected a positive"),
-    ({"mean_gap": 1, "mean_runtime": 1, "mean_size": 3, "max_size": 0}, "max_size: expected at least 1"),
+    ({"mean_gap": 1, "mean_runtime": 1, "mean_size": -1}, "mean_size must be above 0"),
+    ({"mean_gap": 1, "mean_runtime": 1, "mean_size": 3, "max_size": 0}, "max_size must be at least 1"),
 )
 
 
