@@ -338,8 +338,8 @@ def conservative_only(checkout: Checkout) -> list[Path]:
 
 
 def deciding_calls(page: str) -> list[tuple[str, str, str, list[str], str]]:
-    """Scheduler, capacity, module, calls from `schedule` on and deciding line, of the rows of the architecture page."""
-    rows = re.findall(r"^\| `(\w+)`, (\w+) \| `(\w+)` \| (.+?) \| `(.+)` \|$", page, re.M)
+    """Scheduler, capacity, module, calls, and text of the deciding line, of the rows of the architecture page."""
+    rows = re.findall(r"^\| `(\w+)`, (\w+) \| `(\w+)`: (.+?) \| `(.+)` \|$", page, re.M)
     return [
         (name, capacity, module, re.findall(r"`(\w+)`", calls), line) for name, capacity, module, calls, line in rows
     ]

@@ -138,8 +138,8 @@ def test_declarations_and_hops_of_scheduling(structure, tmp_path):
     page = tmp_path / "docs" / "background" / "architecture.md"
     page.parent.mkdir(parents=True)
     page.write_text(
-        "| `Fcfs`, counts | `easy_counted` | `schedule`, `start` | `if a:` |\n"
-        "| `EasyBackfill`, masks | `easy_placed` | `schedule`, `scan`, `try_start` | `if b | c:` |\n",
+        "| `Fcfs`, counts | `easy_counted`: `schedule`, `start` | `if a:` |\n"
+        "| `EasyBackfill`, masks | `easy_placed`: `schedule`, `scan`, `try_start` | `if b | c:` |\n",
         encoding="utf-8",
     )
     counts = structure.scheduling_counts(structure.Checkout.read(tmp_path))

@@ -16,10 +16,12 @@ from helpers.scripts import script
 PACKAGE = Path(fs.__file__).parent
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Why did job 17 not start at 12:00?")[2].partition("\n## ")[0]
-#: The hops of the page: file, function, and the line that is quoted, if any.
+#: The hops of the page: function, file, and the line that is quoted at the end, if any.
 HOPS = [
-    (file, function, (re.findall(r"`([^`]* if [^`]*|if [^`]*)`", text) or [""])[-1])
-    for file, function, text in re.findall(r"^\| \d \| `([\w/.]+)` \| `(\w+)` \| (.*) \|$", SECTION, re.MULTILINE)
+    (function, file, (re.findall(r":\s+`([^`]+)`\.$", text) or [""])[0])
+    for function, file, text in re.findall(
+        r"^\d\. `(\w+)` in `([\w/.]+)` ((?:.|\n(?!\d\.|\n))*)", SECTION, re.MULTILINE
+    )
 ]
 DECIDING = script("structure").deciding_calls(PAGE)
 
@@ -74,12 +76,14 @@ def test_at_most_four_hops_lead_to_the_line():
     assert chain[0] == ("result.py", "why")
     assert chain[-1] == ("rules.py", "easy")
     taken = [step for before, step in pairwise(chain) if step[0] != before[0] or step[0] == "rules.py"]
-    assert taken == [(Path(file).name, function) for file, function, _ in HOPS[:-1]]
+    assert taken == [(Path(file).name, function) for function, file, _ in HOPS[:-1]]
     assert len(HOPS) <= 4
 
 
 def test_the_page_quotes_the_lines_that_decide():
-    (_, rule, line), (module, function, core_line) = HOPS[-2:]
+    (rule, _, line), (function, module, core_line) = HOPS[-2:]
+    assert line
+    assert core_line
     assert rules._RULES["easy"] is getattr(rules, rule)
     assert inspect.getsource(rules.easy).rstrip().endswith(line)
     (row,) = (row for row in POLICIES if row.name == "easy")
