@@ -25,6 +25,11 @@ Files for one more part
     For a machine there are two rows: files that decide by it (the class, a flag, its word, functions made for it), and
     files that name it in any way, its geometry included.
 
+Cycles
+    Modules of the package that import one another in a circle: strongly connected components of all `import` and
+    `cimport` statements, wherever they stand.  A .pyx, its .pxd and its .pyi are one module; a package's ``__init__``
+    is a module of its own, and importing a submodule is no import of the packages around it.
+
 Scheduling
     Lines of `_core/scheduling` that only conservative backfilling uses: of the files that its policies reach by
     `cimport` or `include`, and neither another policy nor a module outside that folder does.  A policy is a file that
@@ -35,11 +40,6 @@ Scheduling
 
     Memories of refusals, and forms of free capacity over time: declarations that match `MEMORIES` and `TIMELINES`.
     Both lists were made by reading; they have what commit cc8bc2d had, too.
-
-Cycles
-    Modules of the package that import one another in a circle: strongly connected components of all `import` and
-    `cimport` statements, wherever they stand.  A .pyx, its .pxd and its .pyi are one module; a package's ``__init__``
-    is a module of its own, and importing a submodule is no import of the packages around it.
 """
 
 import argparse
@@ -301,76 +301,6 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     return sorted(found, key=lambda circle: (-len(circle), circle))
 
 
-# -- scheduling
-
-SCHEDULING = Path("faultsim/_core/scheduling")
-INCLUDE = re.compile(r'^include "(.+)"', re.M)
-
-
-def reached(path: Path, used: dict[Path, set[Path]]) -> set[Path]:
-    """A file, and what it uses, directly or not."""
-    found, open_ones = {path}, [path]
-    while open_ones:
-        new = used[open_ones.pop()] - found
-        found |= new
-        open_ones += new
-    return found
-
-
-def conservative_only(checkout: Checkout) -> list[Path]:
-    """The files of `_core/scheduling` that conservative backfilling uses, and no other policy or module outside."""
-    core = checkout.under("faultsim/_core", ".pyx", ".pxd", ".pxi", ".h")
-    modules: dict[str, list[Path]] = {}
-    for path in core:
-        if path.suffix in (".pyx", ".pxd"):
-            modules.setdefault(module_of(path), []).append(path)
-    used: dict[Path, set[Path]] = {path: set() for path in core}
-    for path in core:
-        for source, name in cython_imports(path, checkout.code[path]):
-            used[path] |= {*modules.get(source, ()), *modules.get(f"{source}.{name}", ())}
-        used[path] |= {path.parent / name for name in INCLUDE.findall(checkout.text[path])} & used.keys()
-        used[path] |= set(modules.get(module_of(path), ())) if path.suffix != ".pxi" else set()
-    of_policies = {path for path in core if re.search(r"^\w+ = factory\(", checkout.text[path], re.M)}
-    own = {path for path in of_policies if "conservative" in path.name}
-    others = (of_policies - own) | {path for path in core if not path.is_relative_to(SCHEDULING)}
-    only = set().union(*(reached(path, used) for path in own)) - set().union(*(reached(path, used) for path in others))
-    return sorted(only)
-
-
-def deciding_calls(page: str) -> list[tuple[str, str, str, list[str], str]]:
-    """Scheduler, capacity, module, calls, and text of the deciding line, of the rows of the architecture page."""
-    rows = re.findall(r"^\| `(\w+)`, (\w+) \| `(\w+)`: (.+?) \| `(.+)` \|$", page, re.M)
-    return [
-        (name, capacity, module, re.findall(r"`(\w+)`", calls), line) for name, capacity, module, calls, line in rows
-    ]
-
-
-def declared(patterns: dict[str, str], checkout: Checkout, *folders: str) -> list[str]:
-    """What a list of declarations is found as, in these folders of the core."""
-    texts = [checkout.code[path] for folder in folders for path in checkout.under(f"faultsim/_core/{folder}", *CODE)]
-    return [name for pattern, name in patterns.items() for text in texts if re.search(pattern, text, re.M)]
-
-
-def scheduling_counts(checkout: Checkout) -> dict[str, int | str]:
-    hops = [(len(calls) - 1, f"{name} on {kind}") for name, kind, _, calls, _ in deciding_calls(architecture(checkout))]
-    memories = declared(MEMORIES, checkout, "scheduling")
-    timelines = declared(TIMELINES, checkout, "scheduling", "containers")
-    return {
-        "lines of `_core/scheduling`": checkout.lines(checkout.under(SCHEDULING.as_posix(), *CODE)),
-        "lines there of conservative backfilling alone": checkout.lines(conservative_only(checkout)),
-        "hops from `schedule` to the line that decides": max(hops)[0] if hops else "not listed",
-        "schedulers with most hops": ", ".join(name for n, name in hops if n == max(hops)[0]) or "not listed",
-        "memories of refusals": len(memories),
-        "these memories": ", ".join(memories) or "none",
-        "forms of free capacity over time": len(timelines),
-        "these forms": ", ".join(timelines) or "none",
-    }
-
-
-def architecture(checkout: Checkout) -> str:
-    return checkout.text.get(Path("docs/background/architecture.md"), "")
-
-
 # -- structs, lines
 
 
@@ -441,6 +371,76 @@ def measure(root: Path) -> dict[str, Any]:
         found = {place: len(paths) for place, paths in files_for(kind, checkout).items()}
         parts[kind.name] = {"package": found["own"] + found["code"] + found["words"]} | found
     return {"parts": parts, "counts": counts(checkout)}
+
+
+# -- scheduling
+
+SCHEDULING = Path("faultsim/_core/scheduling")
+INCLUDE = re.compile(r'^include "(.+)"', re.M)
+
+
+def reached(path: Path, used: dict[Path, set[Path]]) -> set[Path]:
+    """A file, and what it uses, directly or not."""
+    found, open_ones = {path}, [path]
+    while open_ones:
+        new = used[open_ones.pop()] - found
+        found |= new
+        open_ones += new
+    return found
+
+
+def conservative_only(checkout: Checkout) -> list[Path]:
+    """The files of `_core/scheduling` that conservative backfilling uses, and no other policy or module outside."""
+    core = checkout.under("faultsim/_core", ".pyx", ".pxd", ".pxi", ".h")
+    modules: dict[str, list[Path]] = {}
+    for path in core:
+        if path.suffix in (".pyx", ".pxd"):
+            modules.setdefault(module_of(path), []).append(path)
+    used: dict[Path, set[Path]] = {path: set() for path in core}
+    for path in core:
+        for source, name in cython_imports(path, checkout.code[path]):
+            used[path] |= {*modules.get(source, ()), *modules.get(f"{source}.{name}", ())}
+        used[path] |= {path.parent / name for name in INCLUDE.findall(checkout.text[path])} & used.keys()
+        used[path] |= set(modules.get(module_of(path), ())) if path.suffix != ".pxi" else set()
+    of_policies = {path for path in core if re.search(r"^\w+ = factory\(", checkout.text[path], re.M)}
+    own = {path for path in of_policies if "conservative" in path.name}
+    others = (of_policies - own) | {path for path in core if not path.is_relative_to(SCHEDULING)}
+    only = set().union(*(reached(path, used) for path in own)) - set().union(*(reached(path, used) for path in others))
+    return sorted(only)
+
+
+def deciding_calls(page: str) -> list[tuple[str, str, str, list[str], str]]:
+    """Scheduler, capacity, module, calls, and text of the deciding line, of the rows of the architecture page."""
+    rows = re.findall(r"^\| `(\w+)`, (\w+) \| `(\w+)`: (.+?) \| `(.+)` \|$", page, re.M)
+    return [
+        (name, capacity, module, re.findall(r"`(\w+)`", calls), line) for name, capacity, module, calls, line in rows
+    ]
+
+
+def declared(patterns: dict[str, str], checkout: Checkout, *folders: str) -> list[str]:
+    """What a list of declarations is found as, in these folders of the core."""
+    texts = [checkout.code[path] for folder in folders for path in checkout.under(f"faultsim/_core/{folder}", *CODE)]
+    return [name for pattern, name in patterns.items() for text in texts if re.search(pattern, text, re.M)]
+
+
+def scheduling_counts(checkout: Checkout) -> dict[str, int | str]:
+    hops = [(len(calls) - 1, f"{name} on {kind}") for name, kind, _, calls, _ in deciding_calls(architecture(checkout))]
+    memories = declared(MEMORIES, checkout, "scheduling")
+    timelines = declared(TIMELINES, checkout, "scheduling", "containers")
+    return {
+        "lines of `_core/scheduling`": checkout.lines(checkout.under(SCHEDULING.as_posix(), *CODE)),
+        "lines there of conservative backfilling alone": checkout.lines(conservative_only(checkout)),
+        "hops from `schedule` to the line that decides": max(hops)[0] if hops else "not listed",
+        "schedulers with most hops": ", ".join(name for n, name in hops if n == max(hops)[0]) or "not listed",
+        "memories of refusals": len(memories),
+        "these memories": ", ".join(memories) or "none",
+        "forms of free capacity over time": len(timelines),
+        "these forms": ", ".join(timelines) or "none",
+    }
+
+
+def architecture(checkout: Checkout) -> str:
+    return checkout.text.get(Path("docs/background/architecture.md"), "")
 
 
 # -- printing

@@ -88,18 +88,6 @@ def test_python_imports(structure, text, expected):
     assert structure.python_imports(Path("faultsim/x.py"), text) == expected
 
 
-def test_structs(structure, checkout):
-    assert structure.structs(checkout.text[Path("faultsim/_core/life.pxd")]) == [("life_t", 4)]
-    assert structure.structs(checkout.text[Path("faultsim/_core/sim.pxd")]) == [("s_t", 2)]
-
-
-def test_words_are_no_code(structure):
-    text = 'x = "a # b"  # c\n\n\ndef f():\n    """d"""\n    return """e"""\n'
-    assert structure.without_docstrings(text).split() == ["x", "=", '"a', "#", 'b"', "def", "f():", "return", '"""e"""']
-    cython = '"""a\nb"""\ncdef int c   # d\nx = "#e"'
-    assert structure.without_words(Path("x.pyx"), cython).split() == ["cdef", "int", "c", "x", "=", '"#e"']
-
-
 def test_files_of_conservative_backfilling_alone(structure, tmp_path):
     """What another policy, or a module outside the folder, uses as well does not count."""
     files = {
@@ -156,3 +144,15 @@ def test_the_timeline_and_the_memory_of_this_checkout_are_found(structure):
     here = structure.scheduling_counts(structure.Checkout(texts, texts))
     assert here["these forms"].startswith("timeline_t, ")
     assert here["these memories"].startswith("refusals_t")
+
+
+def test_structs(structure, checkout):
+    assert structure.structs(checkout.text[Path("faultsim/_core/life.pxd")]) == [("life_t", 4)]
+    assert structure.structs(checkout.text[Path("faultsim/_core/sim.pxd")]) == [("s_t", 2)]
+
+
+def test_words_are_no_code(structure):
+    text = 'x = "a # b"  # c\n\n\ndef f():\n    """d"""\n    return """e"""\n'
+    assert structure.without_docstrings(text).split() == ["x", "=", '"a', "#", 'b"', "def", "f():", "return", '"""e"""']
+    cython = '"""a\nb"""\ncdef int c   # d\nx = "#e"'
+    assert structure.without_words(Path("x.pyx"), cython).split() == ["cdef", "int", "c", "x", "=", '"#e"']
