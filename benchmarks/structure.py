@@ -29,6 +29,17 @@ Cycles
     Modules of the package that import one another in a circle: strongly connected components of all `import` and
     `cimport` statements, wherever they stand.  A .pyx, its .pxd and its .pyi are one module; a package's ``__init__``
     is a module of its own, and importing a submodule is no import of the packages around it.
+
+Scheduling
+    Lines of `_core/scheduling` that only conservative backfilling uses: of the files that its policies reach by
+    `cimport` or `include`, and neither another policy nor a module outside that folder does.  A policy is a file that
+    ends in a factory.
+
+    Hops from `schedule` to the line that decides: calls between them, as the table of docs/background/architecture.md
+    lists them; the largest number counts.
+
+    Memories of refusals, and forms of free capacity over time: declarations that match `MEMORIES` and `TIMELINES`.
+    Both lists were made by reading; they have what commit cc8bc2d had, too.
 """
 
 import argparse
@@ -68,6 +79,26 @@ KINDS = (
     # A study is named by the key of its paper; citations and the entry in the bibliography do not count.
     Kind("study (yu2010)", r"(?<![\[(*#])\byu2010\b(?![\]#])|\byu_\w", r"/yu2010|/yu_"),
 )
+#: Pattern of a declaration in `_core/scheduling` -> a memory of asks that were refused.
+MEMORIES = {
+    r"struct refusals_t\b": "refusals_t",  # by ask and stay, until a time
+    r"int32_t none_beside\b": "known_t",  # by size, in a scan
+    r"int32_t \*none_permitted\b": "none_permitted",  # by size, in a pass of EASY, or of a compiled scheduler
+    r"double owed, remaining, until\b": "until of known_t",  # by size: stays without a reservation before a time
+    r"struct refused_t\b": "refused_t",  # by gap
+    r"struct hope_t\b": "hope_t",  # of the last group of jobs
+    r"struct shorter_t\b": "shorter_t",  # of the last jobs
+    r"double found\[FOUND\]": "found of plan_t",  # of the last jobs without a reservation
+}
+#: Pattern of a declaration in `_core/scheduling` or `_core/containers` -> a form of free capacity over time.
+TIMELINES = {
+    r"int open_timeline\(": "timeline_t",
+    r"struct releases_t\b": "releases_t",
+    r"struct change_t\b": "change_t",
+    r"struct profile_t\b": "profile_t",
+    r"^    step_t \*step\b": "step_t",
+    r"double \*time\b": "time of plan_t",
+}
 PLACES = ("own", "code", "words", "uses", "tests", "docs")
 # This count and its test name every part.
 LEFT_OUT = (Path("benchmarks/structure.py"), Path("tests/test_structure.py"))
@@ -115,7 +146,7 @@ def without_words(path: Path, text: str) -> str:
     """The code of a file: without comments and docstrings, in which parts are only spoken of."""
     if path.suffix in (".py", ".pyi"):
         return without_docstrings(text)
-    if path.suffix in (".pyx", ".pxd"):
+    if path.suffix in (".pyx", ".pxd", ".pxi"):
         text = re.sub(r'"""(?:.|\n)*?"""', blank, text)
         return re.sub(r"#[^\"'\n]*$", "", text, flags=re.M)
     if path.suffix in (".h", ".js", ".css"):
@@ -325,7 +356,7 @@ def counts(checkout: Checkout) -> dict[str, int | str]:
         "lines of the tests": checkout.lines(tests),
         f"files above {LONG} lines, package": sum(checkout.lines([path]) > LONG for path in package),
         f"files above {LONG} lines, tests": sum(checkout.lines([path]) > LONG for path in tests),
-    }
+    } | scheduling_counts(checkout)
 
 
 def short(module: str) -> str:
@@ -340,6 +371,76 @@ def measure(root: Path) -> dict[str, Any]:
         found = {place: len(paths) for place, paths in files_for(kind, checkout).items()}
         parts[kind.name] = {"package": found["own"] + found["code"] + found["words"]} | found
     return {"parts": parts, "counts": counts(checkout)}
+
+
+# -- scheduling
+
+SCHEDULING = Path("faultsim/_core/scheduling")
+INCLUDE = re.compile(r'^include "(.+)"', re.M)
+
+
+def reached(path: Path, used: dict[Path, set[Path]]) -> set[Path]:
+    """A file, and what it uses, directly or not."""
+    found, open_ones = {path}, [path]
+    while open_ones:
+        new = used[open_ones.pop()] - found
+        found |= new
+        open_ones += new
+    return found
+
+
+def conservative_only(checkout: Checkout) -> list[Path]:
+    """The files of `_core/scheduling` that conservative backfilling uses, and no other policy or module outside."""
+    core = checkout.under("faultsim/_core", ".pyx", ".pxd", ".pxi", ".h")
+    modules: dict[str, list[Path]] = {}
+    for path in core:
+        if path.suffix in (".pyx", ".pxd"):
+            modules.setdefault(module_of(path), []).append(path)
+    used: dict[Path, set[Path]] = {path: set() for path in core}
+    for path in core:
+        for source, name in cython_imports(path, checkout.code[path]):
+            used[path] |= {*modules.get(source, ()), *modules.get(f"{source}.{name}", ())}
+        used[path] |= {path.parent / name for name in INCLUDE.findall(checkout.text[path])} & used.keys()
+        used[path] |= set(modules.get(module_of(path), ())) if path.suffix != ".pxi" else set()
+    of_policies = {path for path in core if re.search(r"^\w+ = factory\(", checkout.text[path], re.M)}
+    own = {path for path in of_policies if "conservative" in path.name}
+    others = (of_policies - own) | {path for path in core if not path.is_relative_to(SCHEDULING)}
+    only = set().union(*(reached(path, used) for path in own)) - set().union(*(reached(path, used) for path in others))
+    return sorted(only)
+
+
+def deciding_calls(page: str) -> list[tuple[str, str, str, list[str], str]]:
+    """Scheduler, capacity, module, calls, and text of the deciding line, of the rows of the architecture page."""
+    rows = re.findall(r"^\| `(\w+)`, (\w+) \| `(\w+)`: (.+?) \| `(.+)` \|$", page, re.M)
+    return [
+        (name, capacity, module, re.findall(r"`(\w+)`", calls), line) for name, capacity, module, calls, line in rows
+    ]
+
+
+def declared(patterns: dict[str, str], checkout: Checkout, *folders: str) -> list[str]:
+    """What a list of declarations is found as, in these folders of the core."""
+    texts = [checkout.code[path] for folder in folders for path in checkout.under(f"faultsim/_core/{folder}", *CODE)]
+    return [name for pattern, name in patterns.items() for text in texts if re.search(pattern, text, re.M)]
+
+
+def scheduling_counts(checkout: Checkout) -> dict[str, int | str]:
+    hops = [(len(calls) - 1, f"{name} on {kind}") for name, kind, _, calls, _ in deciding_calls(architecture(checkout))]
+    memories = declared(MEMORIES, checkout, "scheduling")
+    timelines = declared(TIMELINES, checkout, "scheduling", "containers")
+    return {
+        "lines of `_core/scheduling`": checkout.lines(checkout.under(SCHEDULING.as_posix(), *CODE)),
+        "lines there of conservative backfilling alone": checkout.lines(conservative_only(checkout)),
+        "hops from `schedule` to the line that decides": max(hops)[0] if hops else "not listed",
+        "schedulers with most hops": ", ".join(name for n, name in hops if n == max(hops)[0]) or "not listed",
+        "memories of refusals": len(memories),
+        "these memories": ", ".join(memories) or "none",
+        "forms of free capacity over time": len(timelines),
+        "these forms": ", ".join(timelines) or "none",
+    }
+
+
+def architecture(checkout: Checkout) -> str:
+    return checkout.text.get(Path("docs/background/architecture.md"), "")
 
 
 # -- printing

@@ -88,6 +88,64 @@ def test_python_imports(structure, text, expected):
     assert structure.python_imports(Path("faultsim/x.py"), text) == expected
 
 
+def test_files_of_conservative_backfilling_alone(structure, tmp_path):
+    """What another policy, or a module outside the folder, uses as well does not count."""
+    files = {
+        "conservative.pyx": 'from .shared cimport a\nfrom .gaps cimport b\ninclude "plan.pxi"\nX = factory(o)\n',
+        "easy.pyx": "from faultsim._core.scheduling.shared cimport a\nEASY = factory(open_easy)\n",
+        "shared.pyx": "",
+        "gaps.pyx": "from .deeper cimport c\n",
+        "gaps.pxd": "",
+        "deeper.pyx": "",
+        "seen.pxd": "",
+        "plan.pxi": "from .seen cimport d\nfrom .spare cimport e\n",
+        "spare.pxd": "",
+        "../snapshot.pyx": "from faultsim._core.scheduling.seen cimport d\n",
+        "unused.pxd": "",
+    }
+    folder = tmp_path / "faultsim" / "_core" / "scheduling"
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    found = structure.conservative_only(structure.Checkout.read(tmp_path))
+    assert [path.name for path in found] == [
+        "conservative.pyx",
+        "deeper.pyx",
+        "gaps.pxd",
+        "gaps.pyx",
+        "plan.pxi",
+        "spare.pxd",
+    ]
+
+
+def test_declarations_and_hops_of_scheduling(structure, tmp_path):
+    folder = tmp_path / "faultsim" / "_core" / "scheduling"
+    folder.mkdir(parents=True)
+    (folder / "refusals.pxi").write_text("cdef struct refusals_t:  # struct hope_t\n    int n\n", encoding="utf-8")
+    (folder / "timeline.pxi").write_text("cdef int open_timeline(void *o) except -1:\n    pass\n", encoding="utf-8")
+    page = tmp_path / "docs" / "background" / "architecture.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "| `Fcfs`, counts | `easy_counted`: `schedule`, `start` | `if a:` |\n"
+        "| `EasyBackfill`, masks | `easy_placed`: `schedule`, `scan`, `try_start` | `if b | c:` |\n",
+        encoding="utf-8",
+    )
+    counts = structure.scheduling_counts(structure.Checkout.read(tmp_path))
+    assert counts["lines of `_core/scheduling`"] == 4
+    assert counts["memories of refusals"] == counts["forms of free capacity over time"] == 1
+    assert counts["hops from `schedule` to the line that decides"] == 2
+    assert counts["schedulers with most hops"] == "EasyBackfill on masks"
+
+
+def test_the_timeline_and_the_memory_of_this_checkout_are_found(structure):
+    """What is renamed in the core must be renamed in the lists, too."""
+    core = [path for path in (structure.HERE / "faultsim" / "_core").rglob("*") if path.suffix in structure.CODE]
+    texts = {path.relative_to(structure.HERE): path.read_text(encoding="utf-8") for path in core}
+    here = structure.scheduling_counts(structure.Checkout(texts, texts))
+    assert here["these forms"].startswith("timeline_t, ")
+    assert here["these memories"].startswith("refusals_t")
+
+
 def test_structs(structure, checkout):
     assert structure.structs(checkout.text[Path("faultsim/_core/life.pxd")]) == [("life_t", 4)]
     assert structure.structs(checkout.text[Path("faultsim/_core/sim.pxd")]) == [("s_t", 2)]
