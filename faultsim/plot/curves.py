@@ -151,7 +151,8 @@ def plot_capacity(
 ) -> "Axes":
     """Draw utilized, unused and lost capacity as stacked bars ([krevat2002] Figure 8).
 
-    On axes that are given there is no legend, as several panels share one: ``ax.legend()`` draws it.
+    A part of less than 4 % has its number beside the bar. On axes that are given there is no legend, as several panels
+    share one: ``ax.legend()`` draws it.
 
     Parameters
     ----------
@@ -181,13 +182,21 @@ def plot_capacity(
     ):
         height = np.array([100.0 * parts[label][part] for label in labels])
         across = range(len(labels))
-        ax.bar(across, height, bottom=below, color=fill, width=0.62, label=name, edgecolor=current().ground)
+        ax.bar(
+            across, height, bottom=below, color=fill, width=0.62, label=name, edgecolor=current().ground, linewidth=0.4
+        )
+        for i in np.flatnonzero((height >= 0.05) & (height < 4.0)).tolist():  # beside the bar: a sliver holds no number
+            ax.annotate(
+                f"{height[i]:.1f}", (i + 0.31, below[i] + height[i] / 2), xytext=(3, 0), textcoords="offset points",
+                va="center", fontsize=8, color=current().ink,
+            )  # fmt: skip
         for i in np.flatnonzero(height >= 4.0).tolist():
             ax.text(
                 i, below[i] + height[i] / 2, f"{height[i]:.1f}", ha="center", va="center", fontsize=9, color=on(fill)
             )
         below += height
     name_ticks(ax, list(map(verbatim, labels)))
+    ax.set_xlim(-0.6, len(labels) - 0.3)
     ax.set_ylim(0, 100)
     tidy(ax, y="share of the capacity (%)", title=title, grid=False)
     if alone:

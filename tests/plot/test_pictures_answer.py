@@ -1,7 +1,10 @@
 """What figures show where they used to hide it: several runs, zeros on logarithmic axes, Holm's correction, labels."""
 
+import csv
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +28,8 @@ from faultsim.plot import (
 from faultsim.plot.failure_marks import cross
 from faultsim.plot.occupancy import busiest
 from faultsim.plot.touching import FILLS, STRONG
+from faultsim.reproduce.krevat2002.figures import FIGURES
+from faultsim.reproduce.krevat2002.runs import COLUMNS, Curve
 from helpers.refusals import refused
 
 LATE = 1000.0  # the first submit, so that the clock of the run and the time since then differ
@@ -221,3 +226,34 @@ def test_cubes_of_a_slice_have_the_label_of_their_job():
     assert (labels.count("71"), labels.count("94")) == (4, 2)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["job 71, 4 cubes", "job 94, 2 cubes", "host free"]
+
+
+def krevat_evidence():
+    """The curves of the repository's own run, which its figures show."""
+    place = Path(__file__).parents[2] / "docs" / "reproductions" / "krevat2002" / "runs.csv"
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
+    with open(place, newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault((row["log"].lower(), row["series"]), []).append(row)
+    curves = {}
+    for key, some in rows.items():
+        some.sort(key=lambda row: float(row["c"]))
+        columns = {name: np.array([float(row[name]) for row in some]) for name in COLUMNS}
+        curves[key] = Curve(np.array([float(row["c"]) for row in some]), columns)
+    sources = {name: SimpleNamespace(label=name.upper()) for name in ("nasa", "sdsc")}
+    return SimpleNamespace(curve=lambda log, name: curves[log, name], quick=False, sources=sources)
+
+
+def test_figures_of_krevat_say_what_the_marks_of_the_paper_mean():
+    evidence = krevat_evidence()
+    _, bells, between, _ = FIGURES["fig6"][0](evidence).axes
+    assert {text.get_text() for text in bells.texts} == {"Migration falls\nfrom 70 %", "B+M falls\nfrom 77 %"}
+    assert [text.get_text() for text in between.texts] == ["90 min in the paper", "30 min in the paper"]
+    (stars,) = [line for line in between.lines if line.get_marker() == "*"]
+    assert stars.get_ydata() == [90.0, 30.0]
+    assert not [line for line in between.lines if len(set(line.get_ydata())) == 1]  # no line across
+    nasa, sdsc = FIGURES["fig8"][0](evidence).axes
+    assert "0.5" in [text.get_text() for text in nasa.texts]  # the sliver of lost capacity
+    assert "0.3" in [text.get_text() for text in sdsc.texts]
+    words = sdsc.get_legend_handles_labels()[1]
+    assert "edges of utilized and lost in the paper" in words
