@@ -250,7 +250,7 @@ def test_figures_of_krevat_say_what_the_marks_of_the_paper_mean():
     assert {text.get_text() for text in bells.texts} == {"Migration falls\nfrom 70 %", "B+M falls\nfrom 77 %"}
     assert [text.get_text() for text in between.texts] == ["90 min in the paper", "30 min in the paper"]
     (stars,) = [line for line in between.lines if line.get_marker() == "*"]
-    assert stars.get_ydata() == [90.0, 30.0]
+    assert list(stars.get_ydata()) == [90.0, 30.0]
     assert not [line for line in between.lines if len(set(line.get_ydata())) == 1]  # no line across
     nasa, sdsc = FIGURES["fig8"][0](evidence).axes
     assert "0.5" in [text.get_text() for text in nasa.texts]  # the sliver of lost capacity
