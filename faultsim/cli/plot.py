@@ -143,7 +143,7 @@ def _results(args: argparse.Namespace) -> tuple[Any, int | None]:
     options = {name: getattr(args, name) for name in ("by", "rows", "view", "baseline") if getattr(args, name)}
     options |= _place(args)
     if args.at is not None:
-        options["at"] = one.span[0] + args.at
+        options["at"] = args.at
     draw: Mapping[str, Callable[[], Any]] = {
         "gantt": lambda: plot.plot_gantt(one, **options),
         "occupancy": lambda: plot.plot_occupancy(one, **options),

@@ -606,6 +606,11 @@ class FailureTrace(GroupedFailures):
         """
         from difflib import get_close_matches
 
+        if isinstance(frame, type) or not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
+            hint = ": read_failures reads files" if isinstance(frame, str | os.PathLike) else ""
+            raise InputError(f"from_pandas takes a frame of pandas, got {checks.shown(frame)}{hint}")
+        if isinstance(frame, FailureTrace):
+            frame = frame.to_pandas()
         there = [str(key) for key in frame.columns]
         for key in by_name(FAILURES):
             if key not in there:

@@ -445,8 +445,8 @@ class Workflow(ReadOnly):
         >>> fs.Workflow.from_networkx(graph).labels
         ('a', 'b')
         """
-        if not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
-            raise InputError(f"graph: expected a networkx.DiGraph, got {type(graph).__name__}")
+        if isinstance(graph, type) or not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
+            raise InputError(f"graph: expected a networkx.DiGraph, got {checks.shown(graph)}")
         if not graph.is_directed():
             raise InputError("graph: edges have no direction; expected a networkx.DiGraph")
         nodes = list(graph.nodes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import MissingExtraError, OptionError
+from faultsim.plot.given import refuse
 from faultsim.plot.notebook import shown
 from faultsim.plot.theme import THEMES, ThemeName, current, root_figure, use_theme
 
@@ -350,9 +351,13 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     require_matplotlib()
     import matplotlib
 
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"save writes to a path, got {path!r:.60}")
     name = os.fspath(path)
     check_picture(name)
     end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
+    if isinstance(figure, type) or not (hasattr(figure, "savefig") or hasattr(figure, "add_collection")):
+        refuse("save", "an Axes or a Figure, which plot functions return", figure)
     whole: Any = figure if hasattr(figure, "savefig") else root_figure(figure)
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)

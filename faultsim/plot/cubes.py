@@ -1,13 +1,13 @@
 """The cubes of a pod on paper: where each cube and each of its hosts is drawn, and which are neighbours there."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from faultsim.arrays import Flags, Floats, LongIntegers
-from faultsim.plot.base import axes, room
+from faultsim.plot.base import axes, on, room, verbatim, wide
 from faultsim.plot.theme import current
 
 if TYPE_CHECKING:
@@ -145,6 +145,23 @@ def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: Floats) -> "A
     ax.set_xlim(-1.6 if pod.wiring == "ocs" else -0.7, wide - 0.3)
     ax.set_ylim(0.3 - high, 0.7 if pod.wiring == "ocs" else 1.0)
     return ax
+
+
+def name_cubes(ax: "Axes", pod: Cubes, state: Ints, names: Sequence[str], fills: Sequence[str], colours: Ints) -> None:
+    """The id of the job on each cube that one job has as a whole, where there is room for it."""
+    place = layout(pod)
+    inch = min(room(ax) / (place.column.max() + 2), 0.55 * room(ax, across=False) / (place.row.max() + 1))
+    for cube in (
+        np.flatnonzero((state == state[:, :1]).all(axis=1) & (state[:, 0] >= 0)).tolist()
+        if names and inch > 0.2
+        else ()
+    ):
+        job = int(state[cube, 0])
+        if wide([names[job]], 8) < (1.0 - GAP) * inch:
+            ax.text(
+                place.column[cube], -place.row[cube], verbatim(names[job]), color=on(fills[colours[job]]), fontsize=8,
+                ha="center", va="center",
+            )  # fmt: skip
 
 
 def rim(words: str) -> object:

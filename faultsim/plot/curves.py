@@ -1,5 +1,6 @@
 """Comparisons of many runs: one metric against another, capacity as bars, and the sizes of a log's jobs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -7,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
-from faultsim.arrays import Values
+from faultsim.arrays import Floats, Values
+from faultsim.errors import OptionError
 from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tick, tidy, verbatim
+from faultsim.plot.given import mapping_of, refuse
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
@@ -49,8 +52,9 @@ def plot_curves(
     >>> len(ax.lines)
     1
     """
+    pairs = pairs_of("plot_curves", curves, "(x, y)")
     ax = axes(ax)
-    for i, (label, (across, up)) in enumerate(curves.items()):
+    for i, (label, (across, up)) in enumerate(pairs.items()):
         style: dict[str, Any] = {
             "color": colour(i),
             "marker": MARKERS[i % len(MARKERS)],
@@ -60,10 +64,70 @@ def plot_curves(
             "markeredgewidth": 0.5,
         } | dict((styles or {}).get(label, {}))
         style |= {key: inked(value) for key, value in style.items() if isinstance(value, str)}
-        ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
+        ax.plot(across, up, label=verbatim(label), **style)
     if log:
-        plain_log(ax.yaxis)
+        log_from_zero(ax, [up for _, up in pairs.values()])
     return tidy(ax, x=x, y=y, title=title)
+
+
+def pairs_of(caller: str, curves: Any, words: str) -> dict[str, tuple[Floats, Floats]]:
+    """Label -> abscissae and ordinates as arrays of numbers of one length.
+
+    Examples
+    --------
+    >>> pairs_of("plot_curves", {"FCFS": ([40, 50], [1, 2, 9])}, "(x, y)")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: plot_curves: curve 'FCFS' has 2 abscissae and 3 ordinates
+    """
+    wanted = f"a mapping of labels to {words}"
+    found = {}
+    for label, pair in mapping_of(caller, curves, wanted).items():
+        try:
+            across, up = (np.asarray(values, dtype=np.float64).ravel() for values in pair)
+        except (TypeError, ValueError):
+            refuse(f"{caller}, curve {label!r},", f"{words}, two sequences of numbers", pair)
+        if len(across) != len(up):
+            raise OptionError(f"{caller}: curve {label!r} has {len(across):,} abscissae and {len(up):,} ordinates")
+        found[label] = across, up
+    if not found:
+        raise OptionError(f"{caller}: a figure needs at least one curve")
+    return found
+
+
+def log_from_zero(ax: "Axes", values: Sequence[Values]) -> None:
+    """A logarithmic ordinate for what may be 0 here and there: it then ends in a linear part, down to 0.
+
+    On a logarithmic axis alone a line falls out of the figure at each 0, as if from a cliff.
+
+    Examples
+    --------
+    >>> from faultsim.plot import new_figure
+    >>> ax = new_figure().add_subplot()
+    >>> log_from_zero(ax, [np.array([0.0, 3.0, 400.0])])
+    >>> ax.get_yscale()
+    'symlog'
+    """
+    every = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in values])
+    every = every[np.isfinite(every)]
+    above = every[every > 0]
+    if len(above) == len(every) and len(every):
+        plain_log(ax.yaxis)
+        return
+    if not len(above):
+        return
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    top = math.floor(math.log10(above.max()))
+    # At most four powers of ten: what is less is as good as 0 beside the largest value.
+    least = 10.0 ** max(math.floor(math.log10(above.min())), top - 3)
+    ax.set_yscale("symlog", linthresh=least, linscale=0.6)
+    powers = [10.0**k for k in range(round(math.log10(least)), top + 1)]
+    ticks = [0.0, *(m * power for power in powers for m in ((1, 2, 5) if len(powers) < 3 else (1,)))]
+    ax.yaxis.set_major_locator(FixedLocator([at for at in ticks if at <= 1.05 * above.max()]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(tick))
+    ax.set_ylim(bottom=min(0.0, float(every.min())))
 
 
 def plain_log(axis: Any) -> None:
@@ -87,7 +151,8 @@ def plot_capacity(
 ) -> "Axes":
     """Draw utilized, unused and lost capacity as stacked bars ([krevat2002] Figure 8).
 
-    On axes that are given there is no legend, as several panels share one: ``ax.legend()`` draws it.
+    A part of less than 4 % has its number beside the bar. On axes that are given there is no legend, as several panels
+    share one: ``ax.legend()`` draws it.
 
     Parameters
     ----------
@@ -102,22 +167,36 @@ def plot_capacity(
     >>> plot_capacity({"FCFS": (0.6, 0.1, 0.3)}).get_ylabel()
     'share of the capacity (%)'
     """
+    wanted = "a mapping of labels to three shares, (utilized, unused, lost)"
+    parts = {}
+    for label, given in mapping_of("plot_capacity", shares, wanted).items():
+        if not isinstance(given, tuple | list | np.ndarray) or len(given) != 3:
+            refuse(f"plot_capacity, bar {label!r},", "three shares, (utilized, unused, lost)", given)
+        parts[label] = [checks.number(f"plot_capacity, bar {label!r}", part, low=-0.01, high=1.01) for part in given]
     alone, ax = ax is None, axes(ax)  # panels of one figure share a legend
-    labels = list(shares)
+    labels = list(parts)
     below = np.zeros(len(labels))
     # Light enough for dark figures inside, and apart in brightness too.
     for part, name, fill in zip(
         range(3), ("utilized", "unused", "lost"), ("#56B4E9", current().free, "#D55E00"), strict=True
     ):
-        height = np.array([100.0 * shares[label][part] for label in labels])
+        height = np.array([100.0 * parts[label][part] for label in labels])
         across = range(len(labels))
-        ax.bar(across, height, bottom=below, color=fill, width=0.62, label=name, edgecolor=current().ground)
+        ax.bar(
+            across, height, bottom=below, color=fill, width=0.62, label=name, edgecolor=current().ground, linewidth=0.4
+        )
+        for i in np.flatnonzero((height >= 0.05) & (height < 4.0)).tolist():  # beside the bar: a sliver holds no number
+            ax.annotate(
+                f"{height[i]:.1f}", (i + 0.31, below[i] + height[i] / 2), xytext=(3, 0), textcoords="offset points",
+                va="center", fontsize=8, color=current().ink,
+            )  # fmt: skip
         for i in np.flatnonzero(height >= 4.0).tolist():
             ax.text(
                 i, below[i] + height[i] / 2, f"{height[i]:.1f}", ha="center", va="center", fontsize=9, color=on(fill)
             )
         below += height
     name_ticks(ax, list(map(verbatim, labels)))
+    ax.set_xlim(-0.6, len(labels) - 0.3)
     ax.set_ylim(0, 100)
     tidy(ax, y="share of the capacity (%)", title=title, grid=False)
     if alone:
@@ -151,8 +230,8 @@ def plot_job_sizes(
 
     Parameters
     ----------
-    log : Workload
-        The log.
+    log : Workload or Result
+        The log, or a run of it.
     by : {"jobs", "work"}
         Number of jobs, or their node-seconds.
     nodes : int
@@ -169,6 +248,10 @@ def plot_job_sizes(
     'number of jobs'
     """
     checks.choice("by", by, ("jobs", "work"))
+    checks.whole("nodes", nodes, low=1)
+    log = log if isinstance(log, type) else getattr(log, "workload", log)
+    if isinstance(log, type) or not (hasattr(log, "size") and hasattr(log, "work")):
+        refuse("plot_job_sizes", "a Workload, or the Result of one", log)
     ax = axes(ax)
     weights = None if by == "jobs" else log.work
     total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1] / (1 if by == "jobs" else 1e6)

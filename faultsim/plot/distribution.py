@@ -1,7 +1,8 @@
 """How a quantity is distributed over the jobs of a run: what share of them had at most so much of it."""
 
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from faultsim.arrays import Floats
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, three_digits, tidy, verbatim
 from faultsim.plot.curves import plain_log
-from faultsim.plot.theme import ThemeName, themed
+from faultsim.plot.given import results_of
+from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +31,8 @@ _TIMES = (
     (1.0, "1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (21_600.0, "6 h"),
     (86_400.0, "1 day"), (604_800.0, "1 week"), (2_629_800.0, "1 month"), (31_557_600.0, "1 year"),
 )  # fmt: skip
+_SAID_FROM = 50.0  # % of the jobs at the least value from which on the legend gives their share
+_ZOOM_FROM = 75.0  # % of the jobs at the least value of all lines from which on the ordinate begins higher than 0
 _POINTS = 2000  # more than a figure can show
 
 
@@ -43,8 +47,9 @@ def plot_distribution(
 ) -> "Axes":
     """Draw which share of the jobs waits at most so long, on a logarithmic axis; a line for each run.
 
-    A mean hides that most jobs wait for seconds and a few for days: here both are seen. What is below 1 second, or at
-    a slowdown of 1, is the height at which a line begins. Median and 95th percentile are in the legend.
+    A mean hides that most jobs wait for seconds and a few for days: here both are seen. The dot at which a line begins
+    is the share of what is at most 1 second, or at a slowdown of 1; if that is most of the jobs of all runs, the
+    ordinate begins a little below it and not at 0. Median and 95th percentile are in the legend.
 
     Parameters
     ----------
@@ -70,9 +75,7 @@ def plot_distribution(
     ['median 1.65 min, 95th percentile 2.38 min']
     """
     checks.choice("what", what, QUANTITIES)
-    named: Mapping[str, Any] = runs if isinstance(runs, Mapping) else {"": runs}
-    if not named:
-        raise OptionError("runs: a figure needs at least one")
+    named = results_of("plot_distribution", runs)
     column, words, least = QUANTITIES[what]
     values = {}
     for label, run in named.items():
@@ -89,14 +92,24 @@ def plot_distribution(
             for name, q in (("median", 0.5), ("95th percentile", 0.95))
         )
         style = "-" if i < 7 else "--"
+        if share[0] >= _SAID_FROM:
+            bound = "at most 1 s" if in_time else "of 1"
+            shown += f"; {_percent(share[0])} % {bound}"
         text = f"{verbatim(label)}: {shown}" if label else shown
+        ax.scatter([least], [share[0]], s=25, color=colour(i), clip_on=False, zorder=4)
         ax.step(
             np.append(at, 1.2 * most), np.append(share, 100.0), where="post", color=colour(i), linewidth=1.5,
             linestyle=style, label=text,
         )  # fmt: skip
     plain_log(ax.xaxis)
     ax.set_xlim(least, 1.2 * most)
-    ax.set_ylim(0, 102)
+    first = min(float(_steps(found, least)[1][0]) for found in values.values())
+    # If most jobs have none of it, the others are what is to be seen.
+    bottom = 0.0 if first < _ZOOM_FROM or first >= 100.0 else math.floor(first - 0.25 * (100.0 - first))
+    ax.set_ylim(bottom, 100.0 + 0.02 * (100.0 - bottom))
+    if first >= 100.0:
+        none = "no job waits longer than 1 s" if what == "wait" else f"no {words} is above 1" + " s" * in_time
+        ax.text(0.5, 0.5, none, transform=ax.transAxes, ha="center", fontsize=10, color=current().soft)
     y = "share of jobs that had no more (%)"
     tidy(ax, x=words if in_time else f"{words} (response / run time of at least 10 s)", y=y, title=verbatim(title))
     if in_time:
@@ -124,8 +137,21 @@ def _name_times(ax: "Axes", most: float) -> None:
     for at, text in _TIMES:
         if at <= 1.2 * most and (not shown or inch * np.log(at / shown[-1][0]) > 0.62):
             shown.append((at, text))
-    ax.set_xticks([at for at, _ in shown], [text for _, text in shown])
+    ax.set_xticks(
+        [at for at, _ in shown], ["\N{LESS-THAN OR EQUAL TO} 1 s" if at == 1.0 else text for at, text in shown]
+    )
     ax.set_xticks([], minor=True)
+
+
+def _percent(share: float) -> str:
+    """A share that is not rounded up to all.
+
+    Examples
+    --------
+    >>> _percent(95.0), _percent(99.97), _percent(100.0)
+    ('95', '99.97', '100')
+    """
+    return f"{math.floor(100 * share) / 100:.4g}"
 
 
 def _said(value: float, in_time: bool) -> str:

@@ -232,6 +232,25 @@ def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
     ax.add_collection(PathCollection([Path(points, codes)], facecolors="none", hatch=hatch, **lines), autolim=False)
 
 
+def cross(ax: "Axes", x: Floats, y: Floats, half: float, shades: list[str]) -> None:
+    """Crosses on nodes that are down, in units of the axes; `half` is half of their edge."""
+    from matplotlib.collections import LineCollection
+
+    if not len(x):
+        return
+    up = np.stack([np.stack([x - half, y - half], axis=-1), np.stack([x + half, y + half], axis=-1)], axis=1)
+    fall = np.stack([np.stack([x - half, y + half], axis=-1), np.stack([x + half, y - half], axis=-1)], axis=1)
+    lines: Any = np.concatenate([up, fall])
+    ax.add_collection(LineCollection(lines, colors=shades * 2, linewidths=1.1, zorder=3))
+
+
+def crossed(words: str) -> object:
+    """What the legend shows of nodes that are down."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=current().soft, hatch="xxx", edgecolor=current().ground, linewidth=0.0, label=words)
+
+
 def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> object:
     """What the legend shows of a kind of bars."""
     from matplotlib.patches import Patch

@@ -11,6 +11,7 @@ from faultsim.arrays import Flags, Floats, Values
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
 from faultsim.plot.failure_marks import HATCH, PALE, Down, down_times, draw_failures, draw_rectangles, swatch
+from faultsim.plot.given import result_of
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 from faultsim.plot.lanes import lanes
 from faultsim.plot.raster import Raster
@@ -74,7 +75,7 @@ def plot_gantt(
     >>> ax.get_ylabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('node', ['1 node', '2 nodes'])
     """
-    return drawn_gantt(result, by, rows, ax)[0]
+    return drawn_gantt(result_of("plot_gantt", result), by, rows, ax)[0]
 
 
 def drawn_gantt(

@@ -8,6 +8,7 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, three_digits, verbatim, write_title
 from faultsim.plot.curves import MARKERS
+from faultsim.plot.given import mapping_of
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.kiviat import AXES, Axis, Method, kiviat_gain, kiviat_radii, kiviat_values
 
@@ -54,6 +55,7 @@ def plot_kiviat(
     >>> ax.get_legend().get_texts()[0].get_text()
     'EASY, gain 70 %'
     """
+    methods = mapping_of("plot_kiviat", methods, "a mapping of labels to Results or to their metrics")
     if not methods:
         raise OptionError("methods: a Kiviat graph needs at least one")
     if baseline is not None:

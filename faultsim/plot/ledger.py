@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, inches, inked, legend_below, on, room, tidy, verbatim, wide, wrapped
+from faultsim.plot.given import labelled, result_of, results_of
 from faultsim.plot.theme import ThemeName, current, themed
-from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS, account_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +46,8 @@ def plot_ledger(
 ) -> "Axes":
     """Draw the ledger of one run, or of several to compare, as stacked bars of shares of the capacity.
 
+    The legend of one run has the share of each account.
+
     Parameters
     ----------
     runs : Result, or mapping of str to Result or to a ledger
@@ -64,12 +68,9 @@ def plot_ledger(
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
     >>> ax = plot_ledger(fs.simulate(log, fs.Cluster(4)))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['useful', 'idle no demand']
+    ['useful, 75 %', 'idle without demand, 25 %']
     """
-    named: Mapping[str, Any] = runs if isinstance(runs, Mapping) else {"": runs}
-    if not named:
-        raise OptionError("runs: a ledger chart needs at least one")
-    ledgers = {label: run if isinstance(run, Mapping) else run.ledger for label, run in named.items()}
+    ledgers = _ledgers(runs)
     unknown = sorted({account for ledger in ledgers.values() for account in ledger} - set(LEDGER_ACCOUNTS))
     if unknown:
         raise OptionError(f"unknown account {unknown[0]!r}; accounts: {', '.join(LEDGER_ACCOUNTS)}")
@@ -82,7 +83,9 @@ def plot_ledger(
         if not width.any():
             continue
         fill = inked(ACCOUNT_COLOURS[account])
-        label = account.replace("_", " ")
+        label = account_words(account)
+        if len(ledgers) == 1:  # parts too narrow for a number have it here
+            label += f", {width[0]:.3g} %"
         edge = current().ground
         ax.barh(rows, width, left=before, height=0.7, color=fill, edgecolor=edge, linewidth=0.6, label=label)
         for row in rows[width >= 100 * WRITTEN_FROM / room(ax)]:
@@ -101,3 +104,18 @@ def plot_ledger(
         # Below the label of the axis, which is as far away in points however high the bars are.
         legend_below(ax)
     return ax
+
+
+def _ledgers(runs: Any) -> dict[str, Mapping[str, float]]:
+    """Label -> ledger; a ledger alone has an empty label, like a run alone."""
+    if isinstance(runs, Mapping) and runs and set(runs) <= set(LEDGER_ACCOUNTS):
+        runs = {"": runs}
+    if not isinstance(runs, Mapping) or not any(isinstance(run, Mapping) for run in runs.values()):
+        return {label: run.ledger for label, run in results_of("plot_ledger", runs).items()}
+    found: dict[str, Mapping[str, float]] = {}
+    for label, run in labelled("plot_ledger", runs).items():
+        ledger = run if isinstance(run, Mapping) else result_of(f"plot_ledger, run {label!r},", run).ledger
+        for account, amount in ledger.items():
+            checks.number(f"ledger {label!r}, {account}", amount, low=0.0)
+        found[label] = ledger
+    return found

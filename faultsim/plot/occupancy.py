@@ -8,15 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Floats, LongIntegers, Values
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
-from faultsim.plot.cubes import BROKEN, NOBODY, draw_cubes, pod_of, rim
-from faultsim.plot.failure_marks import swatch
+from faultsim.plot.base import (
+    axes,
+    inches,
+    legend_below,
+    new_figure,
+    on,
+    room,
+    three_digits,
+    time_unit,
+    verbatim,
+    wide,
+    write_title,
+)
+from faultsim.plot.cubes import BROKEN, NOBODY, draw_cubes, name_cubes, pod_of, rim
+from faultsim.plot.failure_marks import cross, crossed, swatch
+from faultsim.plot.given import result_of
 from faultsim.plot.held_runs import stay_nodes
-from faultsim.plot.theme import ThemeName, current, themed, use_theme
-from faultsim.plot.touching import FILLS, job_colours
+from faultsim.plot.instant import NAMED, NAMED_IN_SMALL, Fills, fills_at
+from faultsim.plot.theme import ThemeName, current, root_figure, themed, use_theme
+from faultsim.plot.touching import FILLS, STRONG, job_colours, neighbours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,18 +46,21 @@ FACES = (
     (((1, -1, -1), (1, 1, -1), (1, 1, 1), (1, -1, 1)), 0.82),
     (((-1, 1, -1), (1, 1, -1), (1, 1, 1), (-1, 1, 1)), 0.64),
 )
+LETTERS = 0.17  # inches that letters need up
+ROOM = 0.8  # of the height of the axes, beside title and legend
+SMALL = 4.5  # inches of a figure that has no room for a long legend
 ENDS = (".gif", ".webp", ".png")
 
 
-def occupancy(result: "Result", at: float) -> LongIntegers:
+def occupancy(result: "Result", at: checks.Duration) -> LongIntegers:
     """Which job holds each node of a torus, or each host of a pod, at an instant.
 
     Parameters
     ----------
     result : Result
         A run on a torus or a pod, made with ``record=True``.
-    at : float
-        Seconds, on the clock of ``result.jobs["start"]``.
+    at : float or duration
+        Time since the first submit: seconds, text such as ``"12h"``, or a timedelta.
 
     Returns
     -------
@@ -53,7 +70,7 @@ def occupancy(result: "Result", at: float) -> LongIntegers:
     Raises
     ------
     OptionError
-        If the machine is a cluster or the run was not recorded.
+        If the machine is a cluster, the run was not recorded, or it was over by then.
 
     Examples
     --------
@@ -64,12 +81,35 @@ def occupancy(result: "Result", at: float) -> LongIntegers:
     >>> occupancy(run, at=2.0).tolist()
     [[[0, 0, 1, -1]]]
     """
+    _places(result_of("occupancy", result))
+    return _state(result, _moment(result, at))
+
+
+def _moment(result: "Result", at: checks.Duration) -> float:
+    """An instant on the clock of the run, from the time since the first submit."""
+    begin, end = result.span
+    since = checks.duration("at", at, low=0.0)
+    if since > end - begin:
+        raise OptionError(
+            f"at must be at most {end - begin:.10g} seconds, when the run is over, since the first submit; got {at!r}"
+        )
+    return begin + since
+
+
+def _down(result: "Result", at: float) -> Flags:
+    """Which nodes are down at an instant on the clock of the run, in the shape of `occupancy`."""
+    _, shape = _places(result)
+    down = np.zeros(shape, dtype=bool)
+    if (trace := result.failures) is not None:
+        now = (trace.time <= at) & (at < trace.time + trace.downtime)
+        down.reshape(-1)[trace.node[now]] = True
+    return down
+
+
+def _state(result: "Result", at: float) -> LongIntegers:
+    """The array of `occupancy`, at an instant on the clock of the run."""
     held, shape = _places(result)
-    state = np.full(shape, NOBODY, dtype=np.int64)
-    trace = result.failures
-    if trace is not None:
-        down = (trace.time <= at) & (at < trace.time + trace.downtime)
-        state.reshape(-1)[trace.node[down]] = BROKEN
+    state = np.where(_down(result, at), BROKEN, NOBODY).astype(np.int64)
     there = np.flatnonzero((held["begin"] <= at) & (at < held["end"])).tolist()
     if len(shape) == 2:
         offsets, nodes = held["node_offsets"], held["nodes"]
@@ -100,7 +140,7 @@ def _check_view(result: "Result", view: View) -> None:
 
 
 def busiest(result: "Result") -> float:
-    """The first instant (s) at which most nodes are held.
+    """The first instant at which most nodes are held, in seconds since the first submit.
 
     Examples
     --------
@@ -114,13 +154,13 @@ def busiest(result: "Result") -> float:
     nodes = stay_nodes(held)
     at, where = np.unique(times, return_inverse=True)
     level = np.cumsum(np.bincount(where, weights=np.concatenate([nodes, -nodes]), minlength=len(at)))
-    return float(at[int(level.argmax())]) if len(at) else result.span[0]
+    return float(at[int(level.argmax())]) - result.span[0] if len(at) else 0.0
 
 
 @themed
 def plot_occupancy(
     result: "Result",
-    at: float | None = None,
+    at: checks.Duration | None = None,
     *,
     view: View = "slices",
     ax: "Axes | None" = None,
@@ -128,27 +168,32 @@ def plot_occupancy(
 ) -> "Axes":
     """Draw the nodes of a torus or a pod at an instant, each in the color of the job that holds it.
 
-    Jobs that touch have different colors, the same ones at all instants. In slices all nodes are seen: a grid for each
-    layer of equal z, x to the right and y up. In space there is a cube for each node, smaller if it is free, x to the
-    lower right, y to the lower left, z up. A box that wraps around appears at both ends.
+    Each of the ten largest jobs has a color of its own, and the legend names it by the ``id`` of the log; smaller jobs
+    are pale, and those that touch differ. Where there is room, the id is also written on the nodes. Crosses are nodes
+    that are down, dark if no job holds them.
 
-    Of a pod a square is a cube: one piece if one job has it or nobody, else with its hosts, row by row, and framed if
-    one of them is down, which takes it from slices of whole cubes. Wired cubes are in layers, like the nodes of a
-    torus; switched ones in the order of their numbers, which stand at the left.
+    In slices all nodes are seen: a grid for each layer of equal z, x to the right and y up. In space there is a cube
+    for each node, smaller if it is free, x to the lower right, y to the lower left, z up. A box that wraps around
+    appears at both ends.
+
+    Of a pod a square is a cube: one piece if one job has it or it is free, else with its hosts, row by row, and framed
+    if one of them is down, which takes it from slices of whole cubes. Cubes of one color are one slice. Wired cubes are
+    in layers, like the nodes of a torus; switched ones in the order of their numbers, which stand at the left.
 
     Parameters
     ----------
     result : Result
         A run on a torus or a pod, made with ``record=True``.
-    at : float, optional
-        Seconds, on the clock of ``result.jobs["start"]``; by default the first instant at which most nodes are held.
+    at : float or duration, optional
+        Time since the first submit: seconds, text such as ``"12h"``, or a timedelta. By default the first instant at
+        which most nodes are held.
     view : {"slices", "space"}
         Layers side by side, or, of a torus, cubes in space, of which near ones hide others.
 
     Raises
     ------
     OptionError
-        If the machine is a cluster, the run was not recorded, or there is no such view.
+        If the machine is a cluster, the run was not recorded, it was over by then, or there is no such view.
 
     Examples
     --------
@@ -159,18 +204,27 @@ def plot_occupancy(
     >>> ax.get_title()
     '2 s after the first submit\\n2 jobs on 3 of 4 nodes'
     """
-    _check_view(result, view)
-    moment = busiest(result) if at is None else float(at)
-    return _draw(result, moment, view, ax, job_colours(result))
+    _check_view(result_of("plot_occupancy", result), view)
+    moment = _moment(result, busiest(result) if at is None else at)
+    state = _state(result, moment)
+    small = ax is not None and min(inches(ax)) < SMALL
+    fills = fills_at(state, neighbours(result), job_colours(result), NAMED_IN_SMALL if small else NAMED)
+    drawn = _draw(result, moment, view, ax, fills)
+    if (engine := root_figure(drawn).get_layout_engine()) is not None:
+        engine.execute(root_figure(drawn))  # boxes of equal scale need a second round, which drawing brings
+    return drawn
 
 
-def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colours: LongIntegers) -> "Axes":
+def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", fills: Fills) -> "Axes":
+    """The picture at an instant on the clock of the run; the legend names jobs if `fills` does."""
     _, shape = _places(result)
-    state = occupancy(result, moment)
+    state, down, colours = _state(result, moment), _down(result, moment), fills.of_job
+    names = [str(name) for name in result.jobs["id"].tolist()] if fills.named else []
     if (pod := pod_of(result)) is not None:
         ax = draw_cubes(ax, pod, state, _paints(state, colours))
+        name_cubes(ax, pod, state, names, FILLS, colours)
     elif view == "slices":
-        ax = _slices(ax, state, colours)
+        ax = _slices(ax, state, down, names, colours)
     else:
         ax = axes(ax, 6.0, 5.5)
         ax.add_collection(_cubes(state, colours))
@@ -182,25 +236,43 @@ def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colour
     ax.set_aspect("equal")
     ax.set_axis_off()
     write_title(ax, _caption(result, state, moment))
-    kinds = [("free", current().free, (state == NOBODY).any()), ("down", current().down, (state == BROKEN).any())]
     node = "host" if len(shape) == 2 else "node"
-    marks = [swatch(f"{node} {words}", fill, 1.0, None) for words, fill, there in kinds if there]
+    marks = [
+        swatch(f"job {verbatim(names[job])}, {_amount(state, job, node)}", FILLS[colours[job]], 1.0, None)
+        for job in fills.named
+    ]
+    others = len(np.unique(state[state >= 0])) - len(fills.named)
+    if fills.named and others:
+        marks.append(swatch(f"{others:,} smaller job{'s' * (others > 1)}", FILLS[len(STRONG)], 1.0, None))
+    if (state == NOBODY).any():
+        marks.append(swatch(f"{node} free", current().free, 1.0, None))
+    if down.any():
+        slices = view == "slices" and len(shape) == 3
+        marks.append(crossed(f"{node} down") if slices else swatch(f"{node} down", current().soft, 1.0, None))
     if len(shape) == 2 and (state == BROKEN).any():
         marks.append(rim("cube with a host that is down"))
     legend_below(ax, marks, bare=True)
     return ax
 
 
+def _amount(state: LongIntegers, job: int, node: str) -> str:
+    """How many nodes, or whole cubes, a job holds."""
+    mine = state == job
+    whole = state.ndim == 2 and bool((mine.all(axis=1) == mine.any(axis=1)).all())
+    count, what = (int(mine.all(axis=1).sum()), "cube") if whole else (int(mine.sum()), node)
+    return f"{count:,} {what}{'s' * (count > 1)}"
+
+
 def _paints(state: LongIntegers, colours: LongIntegers) -> Floats:
     """Red, green and blue of each node, by the job that holds it."""
-    names = [*FILLS, current().free, current().down]
+    names = [*FILLS, current().free, current().soft]
     rgb = np.array([[int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)] for name in names])
     of_job = colours[np.maximum(state, 0)] if len(colours) else np.zeros(state.shape, dtype=np.int64)
     paints: Floats = rgb[np.where(state >= 0, of_job, len(FILLS) + (state == BROKEN))]
     return paints
 
 
-def _slices(ax: "Axes | None", state: LongIntegers, colours: LongIntegers) -> "Axes":
+def _slices(ax: "Axes | None", state: LongIntegers, down: Flags, names: list[str], colours: LongIntegers) -> "Axes":
     """The layers of equal z as grids in rows, as many side by side as make the picture about as wide as it may be."""
     from matplotlib.collections import PolyCollection
 
@@ -220,10 +292,15 @@ def _slices(ax: "Axes | None", state: LongIntegers, colours: LongIntegers) -> "A
     ax.add_collection(
         PolyCollection(squares, facecolors=_paints(state, colours).reshape(-1, 3), linewidths=0.0, rasterized=True)
     )
-    inches = room(ax) / columns
+    flags = down[tuple(nodes.T)]
+    cross(ax, left[flags], low[flags], 0.5 * half, _crosses(state[tuple(nodes.T)][flags], colours))
+    cell = min(room(ax) / (columns * step_x), ROOM * room(ax, across=False) / (rows * step_y))
+    if names and cell > LETTERS:
+        _name_boxes(ax, state, nodes, left, low, cell, names, colours)
+    across = room(ax) / columns
     for k in range(nz):
         x, y = (k % columns) * step_x - 0.5, (rows - 1 - k // columns) * step_y + ny - 0.35
-        if inches > 0.45 or k == 0:
+        if across > 0.45 or k == 0:
             ax.text(x, y, f"z = {k}", color=current().ink, fontsize=8, ha="left", va="bottom")
     ax.set_xlim(-0.8, columns * step_x - (step_x - nx) - 0.2)
     ax.set_ylim(-1.9, rows * step_y)
@@ -233,6 +310,30 @@ def _slices(ax: "Axes | None", state: LongIntegers, colours: LongIntegers) -> "A
     ax.annotate("", (-1.0, min(ny, 3) - 0.5), (-1.0, -0.5), arrowprops=arrow, annotation_clip=False)
     ax.text(-1.0, min(ny, 3) - 0.4, "y", color=current().ink, fontsize=8, ha="center", va="bottom")
     return ax
+
+
+def _crosses(jobs: LongIntegers, colours: LongIntegers) -> list[str]:
+    """The colour of the cross on each node that is down: readable on what it is drawn on."""
+    return [on(FILLS[colours[job]]) if job >= 0 else current().ground for job in jobs.tolist()]
+
+
+def _name_boxes(
+    ax: "Axes", state: LongIntegers, nodes: LongIntegers, left: Floats, low: Floats, cell: float,
+    names: list[str], colours: LongIntegers,
+) -> None:  # fmt: skip
+    """The id of each job in the middle of its nodes in each layer, if its row of nodes there is long enough."""
+    held = state[tuple(nodes.T)]
+    for job in np.unique(held[held >= 0]).tolist():
+        for k in np.unique(nodes[held == job, 2]).tolist():
+            mine = np.flatnonzero((held == job) & (nodes[:, 2] == k))
+            x, y = left[mine], low[mine]
+            middle = mine[np.argmin((x - x.mean()) ** 2 + (y - y.mean()) ** 2)]
+            row = x[y == low[middle]]
+            if wide([names[job]], 8) < cell * (0.9 + min(left[middle] - row.min(), row.max() - left[middle])):
+                ax.text(
+                    left[middle], low[middle], verbatim(names[job]), color=on(FILLS[colours[job]]), fontsize=8,
+                    ha="center", va="center",
+                )  # fmt: skip
 
 
 def _flat(points: Values) -> Floats:
@@ -292,7 +393,8 @@ def _caption(result: "Result", state: LongIntegers, moment: float) -> str:
     if state.ndim == 2:
         what, cubes = "hosts", int((state == BROKEN).any(axis=1).sum())
         down += f" in {cubes:,} cube{'s' if cubes != 1 else ''}" if broken else ""
-    return f"{when} after the first submit\n{jobs:,} jobs on {nodes:,} of {state.size:,} {what}{down}"
+    held = f"{jobs:,} job{'s' * (jobs != 1)}"
+    return f"{when} after the first submit\n{held} on {nodes:,} of {state.size:,} {what}{down}"
 
 
 def animate_occupancy(
@@ -300,8 +402,8 @@ def animate_occupancy(
     path: str | os.PathLike[str],
     *,
     frames: int = 40,
-    begin: float | None = None,
-    end: float | None = None,
+    begin: checks.Duration | None = None,
+    end: checks.Duration | None = None,
     pause: float = 0.12,
     view: View = "slices",
     theme: ThemeName | None = None,
@@ -316,8 +418,8 @@ def animate_occupancy(
         File to write: .gif, .webp or .png (an animated one).
     frames : int
         Number of frames, at equal distances in time.
-    begin, end : float, optional
-        From when to when (s); by default the whole run.
+    begin, end : float or duration, optional
+        From when to when, as time since the first submit; by default the whole run.
     pause : float
         Seconds for which a frame is shown.
     view : {"slices", "space"}
@@ -341,14 +443,17 @@ def animate_occupancy(
     >>> path = os.path.join(tempfile.mkdtemp(), "torus.gif")
     >>> animate_occupancy(fs.simulate(log, fs.Torus(1, 1, 4), record=True), path, frames=3)
     """
+    result_of("animate_occupancy", result)
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"animate_occupancy writes to a path, got {path!r:.60}")
     name = os.fspath(path)
     kind = os.path.splitext(name)[1].lower()
     if kind not in ENDS:
         raise OptionError(f"{name}: an animation is written as {', '.join(ENDS)}")
-    if frames < 1:
-        raise OptionError(f"frames: got {frames}, at least 1 is needed")
-    _places(result)
+    checks.whole("frames", frames, low=1)
+    checks.number("pause", pause, low=0.0)
     _check_view(result, view)
+    _places(result)
     with use_theme(theme or current().name):
         pictures = _frames(result, frames, begin, end, view)
     memory = io.BytesIO()
@@ -357,18 +462,21 @@ def animate_occupancy(
         file.write(memory.getbuffer())
 
 
-def _frames(result: "Result", frames: int, begin: float | None, end: float | None, view: View) -> list[Any]:
+def _frames(
+    result: "Result", frames: int, begin: checks.Duration | None, end: checks.Duration | None, view: View
+) -> list[Any]:
     figure = new_figure(4.8, 4.6)
     from PIL import Image  # matplotlib needs it too
 
     first, last = result.span
-    times = np.linspace(first if begin is None else begin, last if end is None else end, frames + 1)
+    from_, to = (first if begin is None else _moment(result, begin), last if end is None else _moment(result, end))
+    times = np.linspace(from_, to, frames + 1)
     canvas: Any = figure.canvas
     figure.set_dpi(80)
-    ax, pictures, colours = figure.add_subplot(), [], job_colours(result)
+    ax, pictures, fills = figure.add_subplot(), [], Fills(job_colours(result), [])
     for moment in (times[:-1] + times[1:]) / 2:
         ax.clear()
-        _draw(result, float(moment), view, ax, colours)
+        _draw(result, float(moment), view, ax, fills)
         canvas.draw()
         figure.set_layout_engine("none")  # the same place in every frame
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])

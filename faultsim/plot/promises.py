@@ -10,6 +10,7 @@ from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, tidy, wide
+from faultsim.plot.given import refuse
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def plot_promises(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['4x4x4', '8x8x16', 'optical switches', 'static wiring', 'planned']
     """
+    if isinstance(plan, type) or not hasattr(plan, "promised_share"):
+        refuse("plot_promises", "a PodPlan, which plan returns", plan)
     chance = checks.number("probability", probability, above=0.0)
     if chance >= 1.0:
         raise OptionError(f"probability must be below 1, such as 0.97, got {probability!r}")

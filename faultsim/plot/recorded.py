@@ -6,6 +6,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.plot.base import PALETTE, axes, inked, legend_below, tidy, time_unit
+from faultsim.plot.given import result_of
 from faultsim.plot.theme import ThemeName, themed
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def plot_against_recorded(
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], recorded_wait=[0, 12])
     >>> ax = plot_against_recorded(fs.simulate(log, fs.Cluster(2)), by="size")
     """
-    compared = result.against_recorded()
+    compared = result_of("plot_against_recorded", result).against_recorded()
     over_time = checks.choice("by", by, ("time", "size")) == "time"
     table = compared.over_time if over_time else compared.by_size
     ax = axes(ax)

@@ -1,14 +1,16 @@
 """What grows as the offered load passes 1: a metric of a sweep, or anything measured at several loads."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from faultsim.arrays import Floats
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, legend_below, plain_number, tidy, verbatim
-from faultsim.plot.curves import plain_log, plot_curves
+from faultsim.plot.base import axes, legend_below, plain_number, room, tidy, verbatim
+from faultsim.plot.curves import pairs_of, plain_log, plot_curves
+from faultsim.plot.given import SWEEP, is_sweep, sweep_of
 from faultsim.plot.sweeps import SweepLike, plot_sweep
 from faultsim.plot.theme import ThemeName, current, themed
 
@@ -68,15 +70,13 @@ def plot_saturation(
     'log'
     """
     ax = axes(ax)
-    if isinstance(costs, Mapping) and not hasattr(costs, "summary"):
-        if not costs:
-            raise OptionError("costs: a figure needs at least one curve")
+    if isinstance(costs, Mapping) and not is_sweep(costs):
         plot_curves(costs, ax=ax, log=True, styles=styles)
-        loads = np.concatenate([np.asarray(at, dtype=float).ravel() for at, _ in costs.values()])
+        loads = np.concatenate([at for at, _ in pairs_of("plot_saturation", costs, "(loads, values)").values()])
         tidy(ax, x="offered load", y=y or "cost", title=verbatim(title))
         several = len(costs) > 1
     else:
-        table: Any = costs
+        table = sweep_of("plot_saturation", costs, f"{SWEEP}, or a mapping of labels to (loads, values)")
         if x in table.axes and table[x].dtype.kind not in "iuf":
             raise OptionError(f"x: axis {x} has no numbers; a saturation curve needs loads")
         plot_sweep(table, metric, x=x, ax=ax, log=True, title=title)
@@ -85,7 +85,7 @@ def plot_saturation(
         loads, several = np.asarray(table[x], dtype=float), ax.get_legend() is not None
     if loads.min() > 0 and loads.max() >= _WIDE * loads.min():
         plain_log(ax.xaxis)
-        ticks = [t for t in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if 0.95 * loads.min() <= t <= 1.05 * loads.max()]
+        ticks = _ticks(ax, loads)
         ax.set_xticks(ticks, [plain_number(tick) for tick in ticks])
         ax.set_xticks([], minor=True)
     if loads.min() <= 1.0 <= loads.max():
@@ -97,3 +97,13 @@ def plot_saturation(
     if several or loads.min() <= 1.0 <= loads.max():
         legend_below(ax, title=said or None)
     return ax
+
+
+def _ticks(ax: "Axes", loads: Floats) -> list[float]:
+    """The loads themselves if there is room for them, else round numbers."""
+    each = np.unique(loads.round(9))
+    inch = room(ax) / np.log(each[-1] / each[0])
+    if (inch * np.diff(np.log(each)) > 0.3).all():
+        return each.tolist()
+    round_numbers = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+    return [load for load in round_numbers if 0.95 * each[0] <= load <= 1.05 * each[-1]]

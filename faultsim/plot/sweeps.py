@@ -25,7 +25,8 @@ from faultsim.plot.base import (
     verbatim,
     wide,
 )
-from faultsim.plot.curves import MARKERS, plain_log
+from faultsim.plot.curves import MARKERS, log_from_zero
+from faultsim.plot.given import sweep_of
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.metrics import METRICS
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS
@@ -146,7 +147,8 @@ def plot_sweep(
     metric : str
         A column of numbers.
     x : str
-        The axis along which to draw; one of words is drawn in the order of its values.
+        The axis along which to draw. The values of one of words stand side by side in their order, as marks with their
+        intervals that no line connects.
     title : str
         Title.
     log : bool
@@ -169,6 +171,7 @@ def plot_sweep(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['fcfs', 'easy']
     """
+    sweep_of("plot_sweep", table)
     _known(table, x)
     found = table.summary(metric, confidence=confidence)
     others = [name for name in table.axes if name != x and _several(found[name])]
@@ -177,11 +180,17 @@ def plot_sweep(
     _draw_lines(ax, metric, found, x, lines, keys)
     label = metric_label(metric)[0]
     if log:
-        plain_log(ax.yaxis)
+        log_from_zero(ax, _drawn(found, metric))
     tidy(ax, x=verbatim(axis_label(x)), y=label, title=verbatim(title))
     if len(lines) > 1:
         legend_below(ax, title=verbatim(", ".join(others)))
     return ax
+
+
+def _drawn(found: Cells, metric: str) -> list[Values]:
+    """Means and ends of intervals as they are drawn."""
+    scale, (least, most) = metric_label(metric)[1], limits(metric)
+    return [np.clip(scale * np.asarray(found[name], dtype=float), least, most) for name in ("mean", "low", "high")]
 
 
 def _draw_lines(
@@ -192,7 +201,7 @@ def _draw_lines(
     lines: Mapping[Any, None],
     keys: Sequence[tuple[object, ...]],
 ) -> None:
-    """A line with its band for each of `lines`, of the cells whose key it is; words of the axis become ticks."""
+    """A line with its band for each of `lines`, of the cells whose key it is; of an axis of words, marks with bars."""
     from matplotlib.colors import to_rgba
 
     label, scale = metric_label(metric)
@@ -207,18 +216,29 @@ def _draw_lines(
             np.asarray(column, dtype=float)[rows][order]
             for column in (places, scale * found["mean"], scale * found["low"], scale * found["high"])
         )
-        shade = colour(i)
+        shade, text = colour(i), verbatim(", ".join(map(value_text, line))) or label
         if not np.isnan(low).all():
             low, high = np.clip(low, least, most), np.clip(high, least, most)
+        if names is not None:
+            beside = at + (i - (len(lines) - 1) / 2) * min(0.12, 0.7 / len(lines))
+            reach = np.nan_to_num(np.abs(np.array([low, high]) - mean))
+            ax.errorbar(
+                beside, mean, yerr=reach, fmt=MARKERS[i % len(MARKERS)], color=shade, markersize=6, capsize=3,
+                linewidth=1.2, markeredgecolor=current().ground, markeredgewidth=0.5, label=text,
+                markerfacecolor=shade if i < len(PALETTE) else current().ground,
+            )  # fmt: skip
+            continue
+        if not np.isnan(low).all():
             # Outlined, so that bands that overlap can be told apart.
             inside, edge = to_rgba(shade, 0.12), to_rgba(shade, 0.7)
             ax.fill_between(at, low, high, facecolor=inside, edgecolor=edge, linewidth=0.6)
         ax.plot(
             at, mean, color=shade, marker=MARKERS[i % len(MARKERS)], markersize=5, linewidth=1.5,
             markeredgecolor=current().ground, markeredgewidth=0.5,
-            linestyle="-" if i < len(PALETTE) else "--", label=verbatim(", ".join(map(value_text, line))) or label,
+            linestyle="-" if i < len(PALETTE) else "--", label=text, clip_on=False,
         )  # fmt: skip
     if names is not None:
+        ax.set_xlim(-0.5, len(names) - 0.5)
         name_ticks(ax, names)
 
 
@@ -271,6 +291,7 @@ def plot_panels(
     >>> [ax.get_title() for ax in figure.axes]
     ['start_delay 0 s', 'start_delay 60 s']
     """
+    sweep_of("plot_panels", table)
     for name in (x, panels):
         _known(table, name)
     if x == panels:
@@ -293,7 +314,7 @@ def plot_panels(
         part = {name: np.asarray(found[name])[here] for name in (x, "mean", "low", "high")}
         _draw_lines(ax, metric, part, x, lines, [key for key, inside in zip(keys, here, strict=True) if inside])
         if log:
-            plain_log(ax.yaxis)
+            log_from_zero(ax, _drawn(found, metric))
         last = i + columns >= len(values)
         tidy(
             ax, x=verbatim(axis_label(x)) if last else None, y=label if i % columns == 0 else None,
@@ -357,6 +378,7 @@ def plot_heatmap(
     >>> ax.images[0].get_array().shape
     (2, 2)
     """
+    sweep_of("plot_heatmap", table)
     for name in (x, y):
         _known(table, name)
     if x == y:
@@ -406,8 +428,9 @@ def plot_differences(
 ) -> "Axes":
     """Draw how much the values of an axis differ from a baseline, replicate by replicate, with intervals.
 
-    A full mark is a difference that the paired test calls significant (with Holm's correction for the number of rows),
-    an open one a difference that the replicates do not show.
+    A full mark is a difference that the paired test calls significant with Holm's correction for the number of rows, an
+    open one a difference that the replicates do not show. Intervals are of one row each, without the correction: with
+    many rows one may be clear of 0 although its difference is not significant, and the legend says so.
 
     Parameters
     ----------
@@ -439,6 +462,7 @@ def plot_differences(
     >>> ax.get_xlabel()
     'difference of the mean wait (s) from fcfs'
     """
+    sweep_of("plot_differences", table)
     found = table.compare(metric, axis, baseline, confidence=confidence)
     label, scale = metric_label(metric)
     names = [name for name in table.axes if name == axis or _several(table[name])]
@@ -447,6 +471,8 @@ def plot_differences(
     ]
     mean, low, high = (scale * np.asarray(found[name], dtype=float) for name in ("difference", "low", "high"))
     sure = np.asarray(found["significant"], dtype=bool)
+    clear = ~sure & ((low > 0) | (high < 0))
+    holm = "after Holm's correction" if len(rows) > 1 else ""
     ax = axes(ax, 7.0, 1.6 + 0.32 * len(rows))
     shown = current()
     at = np.arange(len(rows))
@@ -454,14 +480,15 @@ def plot_differences(
         ax.axhspan(row - 0.5, row + 0.5, color=shown.line, alpha=0.35, linewidth=0, zorder=0)
     ax.axvline(0.0, color=shown.soft, linewidth=1.0, zorder=1)
     for chosen, shade, face, words in (
-        (sure, colour(0), colour(0), "significant"),
-        (~sure, shown.soft, shown.ground, "not significant"),
+        (sure, colour(0), colour(0), f"significant {holm}"),
+        (clear, colour(0), shown.ground, f"significant alone, not {holm} for {len(rows)} rows"),
+        (~sure & ~clear, shown.soft, shown.ground, "not significant"),
     ):
         if chosen.any():
             reach = np.abs(np.array([low, high])[:, chosen] - mean[chosen])
             ax.errorbar(
                 mean[chosen], at[chosen], xerr=np.nan_to_num(reach), fmt="o", color=shade, markerfacecolor=face,
-                markersize=6, capsize=3, linewidth=1.2, label=words,
+                markersize=6, capsize=3, linewidth=1.2, label=words.strip(),
             )  # fmt: skip
     ax.set_ylim(len(rows) - 0.5, -0.5)
     of, beside = f"difference of the {label}", f"from {verbatim(value_text(baseline))}"

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from faultsim import checks
+from faultsim.errors import OptionError
 
 ThemeName = Literal["light", "dark"]
 
@@ -143,6 +144,11 @@ def themed(draw: Callable[P, R]) -> Callable[P, R]:
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
         name: Any = kwargs.get("theme")
         ax: Any = kwargs.get("ax")
+        if ax is not None and (isinstance(ax, type) or not hasattr(ax, "add_collection")):
+            hint = ": figure.add_subplot() makes one" if hasattr(ax, "savefig") else ""
+            raise OptionError(f"{draw.__name__}: ax must be an Axes of matplotlib, got {type(ax).__name__}{hint}")
+        if not isinstance(title := kwargs.get("title", ""), str):
+            raise OptionError(f"{draw.__name__}: title must be text, got {title!r:.60}")
         if name is not None:
             checks.choice("theme", name, THEMES)
             if ax is not None:

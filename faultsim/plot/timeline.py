@@ -1,5 +1,6 @@
 """The machine and the queue over time."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ from faultsim.arrays import Flags, Floats
 from faultsim.data.event_kinds import EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, colour, legend_below, tidy, time_unit, verbatim, write_title
+from faultsim.plot.base import axes, colour, legend_below, plain_number, room, tidy, time_unit, verbatim, write_title
+from faultsim.plot.given import results_of
 from faultsim.plot.held_runs import stay_nodes
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.part import require_over
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from faultsim.results.result import Result
 
 Steps = tuple[Floats, Floats]
+Extent = tuple[float, float, float]  # first submit, last finish, seconds of the unit of the time axis
+_ROW = 1.45  # from one row of several runs to the next, in heights of a row: room for its label
+_WORDS_FROM = 0.22  # inches that a row needs to have a label
 MAX_STEPS = 4000  # more than a figure can show
 
 
@@ -100,33 +105,69 @@ def _thinned(at: Floats, value: Floats, end: float) -> Steps:
     return edges[:-1], np.diff(total) / np.diff(edges)
 
 
+def _alone(ax: "Axes | None", run: "Result", steps: Steps, shade: str) -> "Axes":
+    """One run, on axes of its own."""
+    origin, end, _, seconds = _extent({"": run})
+    ax = axes(ax)
+    _draw(ax, run, steps, shade, (origin, end, seconds))
+    ax.set_xlim(0, max((end - origin) / seconds, 1e-9))
+    ax.set_ylim(bottom=0)
+    return ax
+
+
 def _extent(runs: "Mapping[str, Result]") -> tuple[float, float, str, float]:
     """First submit and last finish of all runs, and name and seconds of the unit of the time axis."""
     origin, end = min(run.span[0] for run in runs.values()), max(run.span[1] for run in runs.values())
     return origin, end, *time_unit(end - origin)
 
 
-def _named(runs: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":
-    named = runs if isinstance(runs, Mapping) else {"": runs}
-    if not named:
-        raise OptionError("runs: a figure needs at least one")
-    return named
-
-
 def _draw(
-    ax: "Axes", runs: "Mapping[str, Result]", steps: Sequence[Steps], shades: Sequence[str], words: Sequence[str]
+    ax: "Axes", run: "Result", steps: Steps, shade: str, extent: Extent, base: float = 0.0, top: float = 1.0
 ) -> None:
-    """A line for each run on one time axis; filled below if there is only one."""
+    """The line of a run, filled below: from `base` up, `top` of its unit high 1."""
+    origin, _, seconds = extent
+    at, value = _thinned(*steps, run.span[1])
+    x = (np.append(at, run.span[1]) - origin) / seconds
+    y = base + np.append(value, value[-1]) / top
+    ax.fill_between(x, y, base, step="post", color=shade, alpha=0.25, linewidth=0, rasterized=True)
+    ax.step(x, y, where="post", color=shade, linewidth=0.9, rasterized=True, label="_line")
+
+
+def _rows(
+    ax: "Axes | None",
+    runs: "Mapping[str, Result]",
+    steps: Sequence[Steps],
+    means: Sequence[float | None],
+    top: float,
+    words: Sequence[str],
+) -> "Axes":
+    """A row for each run, one above the other on one time axis, each from 0 to `top`; the first run is on top.
+
+    Lines of several runs on the same ordinate hide each other: most of the time they all are at the same height.
+    """
     origin, end, _, seconds = _extent(runs)
-    for run, (at, value), shade, label in zip(runs.values(), steps, shades, words, strict=True):
-        at, value = _thinned(at, value, run.span[1])
-        x = (np.append(at, run.span[1]) - origin) / seconds
-        y = np.append(value, value[-1])
-        if len(runs) == 1:
-            ax.fill_between(x, y, step="post", color=shade, alpha=0.25, linewidth=0, rasterized=True)
-        ax.step(x, y, where="post", color=shade, linewidth=0.9, rasterized=True, label=label or "_line")
+    ax = axes(ax, 7.0, min(14.0, 1.5 + 0.95 * len(runs)))
+    across, high = room(ax) - 0.5, 0.8 * room(ax, across=False) / len(runs)
+    shown = current()
+    ticks: list[tuple[float, str]] = []
+    for i, (run, step, mean, text) in enumerate(zip(runs.values(), steps, means, words, strict=True)):
+        base, shade = _ROW * (len(runs) - 1 - i), colour(i)
+        ax.axhspan(base, base + 1.0, color=shown.line, alpha=0.3, linewidth=0, zorder=0)
+        _draw(ax, run, step, shade, (origin, end, seconds), base, top)
+        if mean is not None:
+            begin, finish = ((time - origin) / seconds for time in run.span)
+            y = [base + mean / top] * 2
+            ax.plot([begin, finish], y, color=shade, linewidth=1.0, linestyle="--", label="_mean")
+        if high > _WORDS_FROM:
+            short = textwrap.shorten(text, max(12, int(across / (0.58 * 8 / 72))), placeholder="...")
+            ax.annotate(
+                short, (0.0, base + 1.0), xytext=(1, 2), textcoords="offset points", fontsize=8, color=shown.ink
+            )
+        ticks += [(base, "0"), (base + 1.0, plain_number(top))] if high > 0.3 else [(base, "0")]
     ax.set_xlim(0, max((end - origin) / seconds, 1e-9))
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(-0.06, _ROW * len(runs) - 0.04)
+    ax.set_yticks([at for at, _ in ticks], [text for _, text in ticks])
+    return ax
 
 
 def _mark_failures(ax: "Axes", runs: "Mapping[str, Result]") -> None:
@@ -177,12 +218,12 @@ def _finish(ax: "Axes", runs: "Mapping[str, Result]", what: str, y: str) -> "Axe
 def plot_utilization(
     runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None
 ) -> "Axes":
-    """Draw the share of the nodes that jobs hold, over time, with its mean; several runs on one time axis.
+    """Draw the share of the nodes that jobs hold, over time, with its mean; several runs in rows on one time axis.
 
-    Nodes count from the decision to start a job to its end, as allocated (grown or rounded up), so the mean is the
-    metric ``utilization``. If there are more steps than a figure can show, means over equal spans are drawn. Ticks at
-    the upper edge are failures, in a recorded run red if they killed a job; of several runs they are drawn if all have
-    the same ones.
+    Nodes count from the decision to start a job to its end, as allocated (grown or rounded up). So the mean, over the
+    span of the run, is the metric ``utilization``. If there are more steps than a figure can show, means over equal
+    spans are drawn. Ticks at the upper edge are failures, in a recorded run red if they killed a job; of several runs
+    they are drawn if all have the same ones.
 
     Parameters
     ----------
@@ -203,33 +244,36 @@ def plot_utilization(
     >>> plot_utilization(run.simulate()).get_ylabel()
     'nodes in use (%)'
     >>> both = {"EASY": run.simulate(), "FCFS": run.with_options(scheduler=fs.Fcfs()).simulate()}
-    >>> [text.get_text() for text in plot_utilization(both).get_legend().get_texts()]
+    >>> [text.get_text() for text in plot_utilization(both).texts]
     ['EASY, mean 100.0 %', 'FCFS, mean 100.0 %']
     """
-    named = _named(runs)
-    steps, words = [], []
-    ax = axes(ax)
-    for i, (label, run) in enumerate(named.items()):
+    named = results_of("plot_utilization", runs)
+    steps: list[Steps] = []
+    means: list[float | None] = []
+    for run in named.values():
         begin, end, nodes = _held(run)
         at, value = _steps(begin, end, 100.0 * nodes / run.machine.nodes)
         steps.append((np.append(run.span[0], at), np.append(0.0, value)))
-        mean = 100.0 * run.metrics["utilization"] if run.span[1] > run.span[0] else 0.0
-        words.append(f"{verbatim(label)}, mean {mean:.1f} %" if label else "")
-        if run.span[1] > run.span[0]:
-            shade = colour(i) if label else colour(1)
-            ax.axhline(
-                mean, color=shade, linewidth=1.0, linestyle="--", label="_mean" if label else f"mean {mean:.1f} %"
-            )
-    _draw(ax, named, steps, [colour(i) for i in range(len(named))], words)
-    ax.set_ylim(0, 105)
-    return _finish(ax, named, "Utilization", "nodes in use (%)")
+        means.append(100.0 * run.metrics["utilization"] if run.span[1] > run.span[0] else None)
+    said = ["" if mean is None else f"mean {mean:.1f} %" for mean in means]
+    if len(named) > 1:
+        words = [", ".join(filter(None, pair)) for pair in zip(map(verbatim, named), said, strict=True)]
+        drawn = _rows(ax, named, steps, means, 100.0, words)
+    else:
+        (run,), (label,) = named.values(), named
+        drawn = _alone(ax, run, steps[0], colour(0))
+        drawn.set_ylim(0, 105)
+        if means[0] is not None:
+            text = ", ".join(filter(None, (verbatim(label), said[0])))
+            drawn.axhline(means[0], color=colour(1), linewidth=1.0, linestyle="--", label=text)
+    return _finish(drawn, named, "Utilization", "nodes in use (%)")
 
 
 @themed
 def plot_queue(
     runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None
 ) -> "Axes":
-    """Draw the nodes requested by waiting jobs, over time; several runs on one time axis.
+    """Draw the nodes requested by waiting jobs, over time; several runs in rows on one time axis and one scale.
 
     A job waits from its submit to the decision to start it (a start delay later it starts).  Ticks at the upper edge
     are failures, in a recorded run red if they killed a job; of several runs they are drawn if all have the same ones.
@@ -252,9 +296,11 @@ def plot_queue(
     >>> plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
     'nodes requested by waiting jobs'
     """
-    named = _named(runs)
-    ax = axes(ax)
-    shades = [colour(i) for i in range(len(named))] if "" not in named else [colour(1)]
+    named = results_of("plot_queue", runs)
     steps = [_steps(*_waiting(run)) for run in named.values()]
-    _draw(ax, named, steps, shades, list(map(verbatim, named)))
-    return _finish(ax, named, "Queue", "nodes requested by waiting jobs")
+    if len(named) > 1:
+        longest = max((float(value.max(initial=0.0)) for _, value in steps), default=0.0)
+        drawn = _rows(ax, named, steps, [None] * len(steps), longest or 1.0, list(map(verbatim, named)))
+    else:
+        drawn = _alone(ax, next(iter(named.values())), steps[0], colour(1))
+    return _finish(drawn, named, "Queue", "nodes requested by waiting jobs")

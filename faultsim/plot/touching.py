@@ -76,11 +76,28 @@ def _on_nodes(result: "Result", known: dict[str, Ints], pod: "cubes.Cubes | None
     if name not in known:
         held = result.allocations
         torus = result.machine.shape if "x" in held else None
-        near = cubes.beside(pod) if pod is not None else [next_node] if torus is None else _beside(torus)
+        near = [next_node] if pod is None and torus is None else neighbours(result)
         begin, end = np.asarray(held["begin"], dtype=float), np.asarray(held["end"], dtype=float)
         pairs = touching(joined(list(blocks(held, torus))), begin, end, near)
         known[name] = _once(np.asarray(held["job"], dtype=np.int64)[pairs], len(result))
     return known[name]
+
+
+def neighbours(result: "Result") -> list[Callable[[Ints], Ints]]:
+    """The neighbours of a node of a torus, or of a host of a pod as its cubes are drawn.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[10], size=[2])
+    >>> near = neighbours(fs.simulate(log, fs.Torus(1, 1, 4), record=True))
+    >>> near[2](np.array([0, 3])).tolist()
+    [1, 0]
+    """
+    if (pod := cubes.pod_of(result)) is not None:
+        return cubes.beside(pod)
+    assert result.machine.shape is not None
+    return _beside(result.machine.shape)
 
 
 def next_node(node: Ints) -> Ints:

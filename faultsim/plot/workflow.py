@@ -8,6 +8,7 @@ from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.plot.base import axes, legend_below, on, room, tidy, time_unit, verbatim
 from faultsim.plot.failure_marks import HATCH, PALE, halo, swatch
+from faultsim.plot.given import workflow_result_of
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.plot.touching import FILLS, coloured, next_node, touching
 
@@ -51,7 +52,7 @@ def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None, theme: 
     >>> [text.get_text() for text in ax.texts]
     ['0', '1', '1']
     """
-    stays = stays_of(result)
+    stays = stays_of(workflow_result_of("plot_workflow", result))
     n_nodes = result.resources.n_nodes
     if ax is None:
         ax = axes(None, 9.0, min(10.0, max(3.0, 1.9 + 0.28 * n_nodes)))

@@ -141,6 +141,9 @@ class IntervalPredictor(_Columns):
         InputError
             If the columns differ in length, or a pair appears twice.
         """
+        for name, column in (("index", index), ("node", node)):
+            if column is None:
+                raise InputError(f"{name} must be a sequence of whole numbers, got None")
         return cls(precision, None, interval, index, node)  # type: ignore[arg-type, call-arg]
 
     @property

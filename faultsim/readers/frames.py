@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
@@ -37,15 +38,16 @@ def columns_of_frame(frame: Any, *, strict: bool = False) -> NamedColumns:
     >>> columns_of_frame(pyarrow.table({"submit": [0, 60], "user": ["ann", None]})).columns
     {'submit': array([ 0, 60]), 'user': ['ann', '']}
     """
-    if hasattr(frame, "iloc") and hasattr(frame, "columns"):
+    if hasattr(frame, "iloc") and hasattr(frame, "columns") and not isinstance(frame, type):
         names = [str(name) for name in frame.columns]
         columns = [_of_pandas(frame.iloc[:, at]) for at in range(len(names))]
         unread: dict[str, Unread] = {}
-    elif hasattr(frame, "__arrow_c_stream__"):
+    elif hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
         names, columns, unread = _of_arrow(frame)
     else:
+        hint = ": read_jobs reads files" if isinstance(frame, str | os.PathLike) else ""
         raise InputError(
-            f"{_WHERE}: expected a frame of pandas or polars, or an Arrow table, got {checks.shown(frame)}"
+            f"{_WHERE}: expected a frame of pandas or polars, or an Arrow table, got {checks.shown(frame)}{hint}"
         )
     return NamedColumns.of_columns(_WHERE, names, columns, unread, strict=strict)
 

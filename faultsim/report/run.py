@@ -16,6 +16,7 @@ from faultsim.plot import (
     plot_utilization,
     require_matplotlib,
 )
+from faultsim.plot.given import result_of, results_of
 from faultsim.plot.occupancy import busiest
 from faultsim.report.chart import Chart
 from faultsim.report.goodput import energy_of, time_between_kills
@@ -25,7 +26,7 @@ from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
 from faultsim.report.svg import inline_svg
 from faultsim.report.table import Cell, Table
-from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS, account_words
 from faultsim.results.part import require_over
 from faultsim.results.provenance import plain
 
@@ -89,6 +90,8 @@ def report_run(
     >>> page.title
     '2 jobs on cluster:2 (2 nodes): easy, first_fit'
     """
+    result_of("report_run", result)
+    against = {} if against is None else results_of("report_run(against=)", against)
     require_matplotlib()
     for run in (result, *(against or {}).values()):
         require_over(run.is_over, "a report")
@@ -210,7 +213,7 @@ def _ledger(runs: Results) -> Table:
     for account in LEDGER_ACCOUNTS:
         amounts = [float(run.ledger[account]) for run in runs.values()]
         if any(amounts):
-            cells: list[Cell] = [account.replace("_", " ")]
+            cells: list[Cell] = [account_words(account)]
             for part, whole in zip(amounts, totals, strict=True):
                 cells.append(100 * part / whole if whole else 0.0)
                 cells.append(Amount(part, three_digits(part * factor), exact(part, "node-s")))

@@ -9,6 +9,7 @@ import numpy as np
 from faultsim.arrays import Values
 from faultsim.errors import OptionError
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
+from faultsim.plot.given import sweep_of
 from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
 from faultsim.report.metric_tables import explained
 from faultsim.report.numbers import Amount, Term
@@ -109,6 +110,7 @@ def report_sweep(
     >>> [section.title for section in page.sections]
     ['What was run', 'mean wait (s)', 'Rows']
     """
+    sweep_of("report_sweep", table)
     require_matplotlib()
     if not table.n_rows:
         raise OptionError("the sweep has no rows yet: there is nothing to report")

@@ -43,6 +43,14 @@ def printed_lines(ax: Any, at: Iterable[tuple[float, str]], *, across: bool = Fa
         draw(value, color=colour, linestyle=(0, (1.2, 1.6)), linewidth=1.5, zorder=1.5, label=label)
 
 
+def printed_edges(ax: Any, x: Sequence[float], y: Sequence[float], words: str) -> None:
+    """Numbers that the paper prints for edges inside bars, as lines into the bars at `x` from the left."""
+    ax.hlines(
+        y, [at - 0.45 for at in x], [at - 0.16 for at in x], colors="#000000", linewidths=2.0, zorder=6,
+        label=f"{words} {IN_THE_PAPER}",
+    )  # fmt: skip
+
+
 def band(
     ax: Any, x: Any, low: Any, high: Any, colour: str, *, least: float = 0.0, most: float = np.inf
 ) -> None:  # fmt: skip

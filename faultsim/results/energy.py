@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from faultsim.machines.power import Power, power_of
-from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS, account_words
 from faultsim.results.printed_table import PrintedTable, suited
 
 #: Account of the ledger -> which of the powers of `Power` its node-seconds take.
@@ -59,7 +59,7 @@ class Energy(PrintedTable):
         self.of_failures = math.fsum(by_account.get(account, 0.0) for account in OF_FAILURES) / _JOULES_OF_A_KWH
         useful = ledger["useful"] / _HOUR
         self.per_useful_node_hour = self.kwh / useful if useful else math.nan
-        names = [_WORDS.get(account, account.replace("_", " ")) for account in used]
+        names = [account_words(account) for account in used]
         said = (
             f"{self.kwh:,.4g} kWh: {self.per_useful_node_hour:.4g} kWh per useful node-hour, "
             f"{self.of_failures:,.4g} kWh of failures"
@@ -76,6 +76,3 @@ class Energy(PrintedTable):
             {"node_hours": suited(seconds / _HOUR, 1), "watts": "{:,.4g}", "kwh": suited(kwh, 1), "share": "{:.2%}"},
             [said],
         )
-
-
-_WORDS = {"idle_demand": "idle despite demand", "idle_no_demand": "idle without demand"}

@@ -56,3 +56,15 @@ def without_negative(ledger: Mapping[str, float]) -> Mapping[str, float]:
         made[name] -= given
         lacking -= given
     return made
+
+
+def account_words(account: str) -> str:
+    """An account in words, the same in figures, reports and tables.
+
+    Examples
+    --------
+    >>> account_words("idle_demand"), account_words("cut_at_limit")
+    ('idle despite demand', 'cut at limit')
+    """
+    words = {"idle_demand": "idle despite demand", "idle_no_demand": "idle without demand"}
+    return words.get(account, account.replace("_", " "))

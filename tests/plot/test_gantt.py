@@ -9,11 +9,12 @@ import faultsim as fs
 from faultsim.data.event_kinds import EventKind
 from faultsim.errors import OptionError
 from faultsim.plot import gantt, plot_gantt, plot_occupancy
+from faultsim.plot.instant import fills_at
 from faultsim.plot.lanes import lanes
 from faultsim.plot.occupancy import busiest, occupancy
 from faultsim.plot.shades import BYS, classes
 from faultsim.plot.theme import THEMES
-from faultsim.plot.touching import FILLS, coloured, job_colours
+from faultsim.plot.touching import FILLS, coloured, job_colours, neighbours
 from helpers.looks import crosses
 from helpers.refusals import refused
 from helpers.results import random_log
@@ -82,7 +83,7 @@ def test_bars_that_touch_differ_where_rows_are_nodes(cluster_run):
 def test_neighbours_on_a_torus_differ_at_every_instant(torus_run):
     colours, seen = job_colours(torus_run), 0
     for at in np.linspace(*torus_run.span, 40):
-        state = occupancy(torus_run, float(at))
+        state = occupancy(torus_run, float(at) - torus_run.span[0])
         for axis in range(3):
             other = np.roll(state, -1, axis)
             apart = (state >= 0) & (other >= 0) & (state != other)
@@ -183,8 +184,10 @@ def test_a_run_of_no_jobs_is_an_empty_chart():
 def test_slices_show_every_node(torus_run):
     at = busiest(torus_run)
     ax = plot_occupancy(torus_run, at)
-    (squares,) = ax.collections
-    state, colours = occupancy(torus_run, at), job_colours(torus_run)
+    squares = ax.collections[0]
+    state = occupancy(torus_run, at)
+    colours, named = fills_at(state, neighbours(torus_run), job_colours(torus_run))
+    assert len(set(colours[named].tolist())) == len(named)
     assert len(squares.get_paths()) == 32
     found = ["#" + "".join(f"{round(255 * part):02X}" for part in colour[:3]) for colour in squares.get_facecolor()]
     for job, fill in zip(state.ravel().tolist(), found, strict=True):

@@ -71,7 +71,7 @@ def test_distributions_say_what_is_wrong(runs):
 def test_saturation_marks_where_the_machine_is_full(table):
     part = table.select(start_delay=0.0)
     ax = plot_saturation(part, "mean_wait")
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "symlog")  # some means are 0
     (mark,) = [line for line in ax.lines if str(line.get_label()).startswith("load 1")]
     assert set(mark.get_xdata()) == {1.0}
     (easy,) = [line for line in ax.lines if line.get_label() == "easy"]
@@ -110,7 +110,7 @@ def test_runs_share_a_time_axis(runs):
     assert max(ends) == ax.get_xlim()[1]
     for end, run in zip(ends, runs.values(), strict=True):
         assert end / max(ends) == pytest.approx((run.span[1] - run.span[0]) / (last - run.span[0]))
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    words = [text.get_text() for text in ax.texts]
     assert words == [f"{name}, mean {100 * run.metrics['utilization']:.1f} %" for name, run in runs.items()]
 
 
@@ -121,7 +121,7 @@ def test_failures_of_runs_with_different_ones_are_not_marked():
     alike = plot_queue({"a": one, "b": fs.simulate(log, fs.Cluster(20), failures=traces[0], record=True)})
     assert "failure" in [text.get_text() for text in alike.get_legend().get_texts()]
     apart = plot_queue({"a": one, "b": two})
-    assert [text.get_text() for text in apart.get_legend().get_texts()] == ["a", "b"]
+    assert apart.get_legend() is None
 
 
 def test_what_is_drawn_follows_the_theme(runs):

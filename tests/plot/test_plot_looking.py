@@ -136,7 +136,7 @@ def test_occupancy_is_what_the_allocations_say(torus_run):
     held = torus_run.allocations
     nodes = nodes_of(held, torus_run.machine.shape)
     for at in np.linspace(*torus_run.span, 23):
-        state = occupancy(torus_run, float(at))
+        state = occupancy(torus_run, float(at) - torus_run.span[0])
         now = (held["begin"] <= at) & (at < held["end"])
         assert (state >= 0).sum() == (held["a"] * held["b"] * held["c"])[now].sum()
         for row in np.flatnonzero(now):
@@ -149,7 +149,7 @@ def test_occupancy_is_what_the_allocations_say(torus_run):
 def test_busiest_is_when_most_nodes_are_held(torus_run):
     held = torus_run.allocations
     at = busiest(torus_run)
-    most = max((occupancy(torus_run, float(t)) >= 0).sum() for t in np.unique(held["begin"]))
+    most = max((occupancy(torus_run, float(t) - torus_run.span[0]) >= 0).sum() for t in np.unique(held["begin"]))
     assert (occupancy(torus_run, at) >= 0).sum() == most
 
 

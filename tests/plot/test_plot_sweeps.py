@@ -91,7 +91,7 @@ def test_differences_are_those_of_the_paired_test(table):
         for container in ax.containers:
             line = container.lines[0]
             for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
-                marks[int(y)] = (x, container.get_label() == "significant")
+                marks[int(y)] = (x, container.get_label().startswith("significant after"))
         assert [marks[row][0] for row in range(len(found["n"]))] == pytest.approx(found["difference"].tolist())
         assert [marks[row][1] for row in range(len(found["n"]))] == found["significant"].tolist()
         assert next(text.get_text() for text in ax.get_yticklabels()) == first

@@ -7,9 +7,10 @@ import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.plot import animate_occupancy, new_figure, occupancy, plot_occupancy
 from faultsim.plot.cubes import beside, layout, rows_of
+from faultsim.plot.instant import fills_at
 from faultsim.plot.occupancy import BROKEN, busiest
 from faultsim.plot.theme import use_theme
-from faultsim.plot.touching import FILLS, STRONG, job_colours
+from faultsim.plot.touching import FILLS, STRONG, job_colours, neighbours
 from helpers.refusals import refused
 
 PODS = [
@@ -45,20 +46,21 @@ def test_occupancy_is_what_the_allocations_say(run):
         expected[trace.node[(trace.time <= at) & (at < trace.time + trace.downtime)]] = BROKEN
         for row in np.flatnonzero((held["begin"] <= at) & (at < held["end"])):
             expected[held["nodes"][held["node_offsets"][row] : held["node_offsets"][row + 1]]] = held["job"][row]
-        state = occupancy(run, at)
+        state = occupancy(run, at - run.span[0])
         assert state.shape == (pod.n_cubes, pod.hosts)
         np.testing.assert_array_equal(state.ravel(), expected)
         broken += (state == BROKEN).any()
     assert broken > 0
-    most = max((occupancy(run, float(at)) >= 0).sum() for at in np.unique(held["begin"]))
+    most = max((occupancy(run, float(at) - run.span[0]) >= 0).sum() for at in np.unique(held["begin"]))
     assert (occupancy(run, busiest(run)) >= 0).sum() == most
 
 
 def test_whole_cubes_are_one_square_and_others_have_one_for_each_host(run):
     for at in moments(run, 6):
-        ax = plot_occupancy(run, at)
+        ax = plot_occupancy(run, at - run.span[0])
         squares, rims = ax.collections
-        state, colours = occupancy(run, at), job_colours(run)
+        state = occupancy(run, at - run.span[0])
+        colours = fills_at(state, neighbours(run), job_colours(run)).of_job
         whole = (state == state[:, :1]).all(axis=1) & (state[:, 0] != BROKEN)
         drawn = [*state[whole, 0].tolist(), *state[~whole].ravel().tolist()]
         assert len(squares.get_paths()) == len(drawn)
@@ -71,7 +73,7 @@ def test_whole_cubes_are_one_square_and_others_have_one_for_each_host(run):
 
 
 def test_squares_do_not_cover_each_other(run):
-    squares = plot_occupancy(run, moments(run)[4]).collections[0].get_paths()
+    squares = plot_occupancy(run, moments(run)[4] - run.span[0]).collections[0].get_paths()
     boxes = np.array([[*path.vertices.min(axis=0), *path.vertices.max(axis=0)] for path in squares])
     left, low, right, top = (boxes[:, i][:, None] for i in range(4))
     across, up = np.minimum(right, right.T) - np.maximum(left, left.T), np.minimum(top, top.T) - np.maximum(low, low.T)
@@ -86,7 +88,7 @@ def test_jobs_in_cubes_next_to_each_other_have_different_colours(run):
     near = across + down == 1
     pairs = 0
     for at in moments(run, 40):
-        state = occupancy(run, at)
+        state = occupancy(run, at - run.span[0])
         whole = (state == state[:, :1]).all(axis=1) & (state[:, 0] >= 0)
         for a, b in np.argwhere(near & whole[:, None] & whole[None, :]):
             one, other = state[a, 0], state[b, 0]
@@ -134,7 +136,7 @@ def test_what_a_picture_says_and_refuses():
         ax = plot_occupancy(result, 5.0, ax=new_figure(6, 4).add_subplot())
     assert ax.get_title() == "5 s after the first submit\n2 jobs on 5 of 12 hosts, 1 down in 1 cube"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["host free", "host down", "cube with a host that is down"]
+    assert labels == ["job 1, 1 cube", "job 2, 1 host", "host free", "host down", "cube with a host that is down"]
     refused(OptionError, "view='space' draws the nodes of a torus; the cubes", plot_occupancy, result, view="space")
     on_cluster = fs.simulate(log, fs.Cluster(8), record=True)
     refused(OptionError, "jobs on cluster:8 have no boxes; draw a run on a Torus or a Pod", plot_occupancy, on_cluster)

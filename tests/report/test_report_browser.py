@@ -100,7 +100,7 @@ def test_the_replay_draws_what_the_columns_say(browser, result, tmp_path):
             f"const s = document.querySelector('.replay input'); s.valueAsNumber = {at};"
             "s.dispatchEvent(new Event('input')); return document.querySelector('.replay output').textContent"
         )
-        state = occupancy(result, begin + (end - begin) * at / 1000)
+        state = occupancy(result, (end - begin) * at / 1000)
         jobs = len(set(state[state >= 0].tolist()))
         assert label.endswith(f"{jobs} jobs on {(state >= 0).sum()} of 32 nodes")
     painted = """

@@ -11,7 +11,7 @@ from faultsim.reproduce.krevat2002.inputs import NODES
 from faultsim.reproduce.krevat2002.measures import plotted
 from faultsim.reproduce.krevat2002.migration_claims import K24_PAPER
 from faultsim.reproduce.krevat2002.runs import SCHEDULERS, Curve, Evidence
-from faultsim.reproduce.pictures import HOLLOW, legend_below, printed_lines, printed_points
+from faultsim.reproduce.pictures import HOLLOW, legend_below, printed_edges, printed_lines, printed_points
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ UTILIZATION = "system utilization (%)"
 #: (K21).
 SATURATION = {"nasa": {"FCFS": 77.0, "Migration": 80.0}, "sdsc": {"FCFS": 63.0, "Migration": 73.0, "Flat FCFS": 80.0}}
 BELLS = {"Migration": 70.0, "B+M": 77.0}
+#: Minutes between migrations on NASA at the least and at the largest utilization (K20).
+BETWEEN = (90.0, 30.0)
 
 
 def _percent(curve: Curve) -> Any:
@@ -122,14 +124,32 @@ def _fig6(evidence: Evidence) -> "Figure":
                     title=f"{_panel(evidence, log, 'cd'[column])}: time between migrations",
                 )
         if log == "sdsc":
-            printed_lines(panels[0][column], [(at, _COLOURS[name]) for name, at in BELLS.items()])
+            printed_lines(
+                panels[0][column], [(at, _COLOURS[name]) for name, at in BELLS.items()], words="falls from here"
+            )
+            for name, at in BELLS.items():
+                _beside_line(panels[0][column], at, f"{name} falls\nfrom {at:g} %", name == "Migration")
         else:
-            printed_lines(panels[1][column], [(90.0, "#000000"), (30.0, "#000000")], across=True)
+            ends = _percent(evidence.curve(log, "Migration, always").upto(1.4))
+            printed_points(panels[1][column], [float(ends[0]), float(ends[-1])], BETWEEN)
+            for at, minutes, side, drop in zip((ends[0], ends[-1]), BETWEEN, ("left", "right"), (-48, 12), strict=True):
+                panels[1][column].annotate(
+                    f"{minutes:g} min in the paper", (float(at), minutes), xytext=(0, drop), fontsize=8, ha=side,
+                    textcoords="offset points",
+                )  # fmt: skip
         for row in panels:
             row[column].set_ylim(bottom=0)
     legend_below(figure, panels[0][1], 4)
     _title(figure, "Fig. 6. Migrations against utilization", evidence)
     return figure
+
+
+def _beside_line(ax: Any, at: float, words: str, left: bool) -> None:
+    """What a line at `at` means, at its foot."""
+    ax.annotate(
+        words, (at, 0.03), xycoords=("data", "axes fraction"), xytext=(-4 if left else 4, 0), fontsize=8, va="bottom",
+        textcoords="offset points", ha="right" if left else "left",
+    )  # fmt: skip
 
 
 def _fig7(evidence: Evidence) -> "Figure":
@@ -169,8 +189,7 @@ def _fig8(evidence: Evidence) -> "Figure":
             at = [list(shares).index(name) for name in K24_PAPER]
             tops = [100 * utilized * (1 + more / 100) for more, _ in K24_PAPER.values()]
             edges = [100 - 100 * lost * (1 + less / 100) for _, less in K24_PAPER.values()]
-            beside = [0.36 + place for place in at]  # the numbers are in the middle of the bars
-            printed_points(ax, [*beside, *beside], [*tops, *edges])
+            printed_edges(ax, [*at, *at], [*tops, *edges], "edges of utilized and lost")
     panels[1].set_ylabel("")
     legend_below(figure, panels[1], 4)
     _title(figure, "Fig. 8. Capacity utilized, unused and lost (c = 1.0)", evidence)
