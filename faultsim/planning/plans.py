@@ -15,7 +15,7 @@ from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod, pod_of
-from faultsim.machines.text import parse_machine
+from faultsim.machines.text import as_machine
 from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
 from faultsim.planning.tables import check_room, ettr_table, name_of, promises_table, spares_table
@@ -313,11 +313,9 @@ def rewired(pod: Pod, wiring: str) -> Pod:
 
 def _pod(given: object) -> Pod:
     """The machine, if it is one whose slices can be counted."""
-    machine = pod_of(parse_machine(given) if isinstance(given, str) else given)
+    machine = pod_of(as_machine(given))
     if machine is None:
-        # The one name that is a torus of chips, too.
-        example = "pod:tpu-v4" if given == "tpu-v4" else "pod:tpu-v5p"
-        raise OptionError(f"plan: the machine must be a pod, such as {example!r}, got {given!s:.60}")
+        raise OptionError(f"plan: the machine must be a pod, such as 'tpu-v5p', got {given!s:.60}")
     if not machine.aligned:
         raise OptionError(
             "plan: with aligned=False no formula says how many boxes of a torus are up at once: use aligned=True for "
