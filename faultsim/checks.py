@@ -8,7 +8,7 @@ import contextlib
 import importlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+T = TypeVar("T")
 #: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
 Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
 #: A column of durations, or one for all of its rows.
@@ -33,21 +34,82 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _SECONDS = ("s", "seconds")
 
 
+#: Words of other programs and papers -> the names of them here.
+SYNONYMS = {
+    "end": "finish",
+    "ended": "finish",
+    "finished": "finish",
+    "completion": "finish",
+    "mttr": "downtime",
+    "repair": "downtime",
+    "repair_time": "downtime",
+    "n_nodes": "nodes",
+    "num_nodes": "nodes",
+    "procs": "size",
+    "processors": "size",
+    "used": "useful",
+    "turnaround": "response",
+    "walltime": "estimate",
+    "requested": "estimate",
+    "arrival": "submit",
+    "duration": "runtime",
+}
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'x'?)`` for the nearest known name, or nothing.
+    """`` (did you mean 'x'?)`` for the nearest known name, or one with the same meaning, or nothing.
 
     Examples
     --------
     >>> did_you_mean("shortst", ["shortest", "largest"])
     " (did you mean 'shortest'?)"
-    >>> did_you_mean("zebra", ["shortest", "largest"])
-    ''
+    >>> did_you_mean("end", ["start", "finish"]), did_you_mean("zebra", ["shortest", "largest"])
+    (" (did you mean 'finish'?)", '')
     """
     from difflib import get_close_matches
 
     folded = {k.lower().replace("-", "_"): k for k in known}
-    near = get_close_matches(str(name).lower().replace("-", "_"), folded, n=1)
+    wanted = str(name).lower().replace("-", "_")
+    meant = SYNONYMS.get(wanted)
+    near = [meant] if meant in folded else get_close_matches(wanted, folded, n=1)
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
+
+
+class Named(dict[str, T]):
+    """A dict whose `KeyError` suggests the nearest name.
+
+    Examples
+    --------
+    >>> Named("account", {"useful": 1.0, "lost": 0.0})["used"]
+    Traceback (most recent call last):
+    KeyError: "no account 'used' (did you mean 'useful'?); known: useful, lost"
+    """
+
+    __slots__ = ("_noun",)
+
+    def __init__(self, noun: str, values: Mapping[str, T]) -> None:
+        super().__init__(values)
+        self._noun = noun
+
+    def __missing__(self, name: object) -> T:
+        raise KeyError(f"no {self._noun} {name!r}{did_you_mean(str(name), self)}; known: {', '.join(self)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, (self._noun, dict(self))
+
+
+def no_attribute(kind: type, name: str) -> AttributeError:
+    """The error of an attribute that a class does not have, with the nearest public one.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> no_attribute(fs.Workload, "sizes")
+    AttributeError("'Workload' object has no attribute 'sizes' (did you mean 'size'?)")
+    """
+    public = [each for each in dir(kind) if not each.startswith("_")]
+    hint = "" if name.startswith("_") else did_you_mean(name, public)
+    return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
 def _bounds(low: float | None, high: float | None, above: float | None) -> str:

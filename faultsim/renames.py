@@ -5,8 +5,9 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from faultsim import checks
 from faultsim.errors import OptionError
 
 P = ParamSpec("P")
@@ -27,9 +28,10 @@ class Rename:
 
     Parameters
     ----------
-    kind : {"method", "argument", "place", "parameter", "option", "key"}
-        A method; a keyword of a function; an argument that had a place and now needs its keyword; a parameter of a
-        policy, as keyword, field, in text and as an axis; an option of a command; a key in a sweep file.
+    kind : {"method", "attribute", "column", "argument", "place", "parameter", "option", "key"}
+        A method; an attribute; a column of a table; a keyword of a function; an argument that had a place and now
+        needs its keyword; a parameter of a policy, as keyword, field, in text and as an axis; an option of a command; a
+        key in a sweep file.
     owner : str
         The class, function (as its ``__qualname__``), command or table that has it.
     old, new : str
@@ -61,6 +63,16 @@ RENAMES: tuple[Rename, ...] = (
     Rename("method", "FailureTrace", "stretch", "with_span"),
     Rename("method", "Workflow", "scale_cost", "with_cost_factor"),
     Rename("method", "Workflow", "scale_transfer", "with_transfer_factor"),
+    Rename("method", "Result", "write_jobs_csv", "write_batsim"),
+    Rename("attribute", "Resources", "n_nodes", "nodes"),
+    Rename("column", "jobs", "end", "finish"),
+    *_each("argument", "renewal_failures domain_failures", "mttr", "downtime"),
+    Rename("argument", "plan", "repair", "downtime"),
+    Rename("attribute", "PodPlan", "repair", "downtime"),
+    Rename("parameter", "MaxAvailability", "repair", "downtime"),
+    Rename("option", "faultsim failures generate", "--mttr", "--downtime"),
+    Rename("option", "faultsim plan", "--repair", "--downtime"),
+    Rename("key", "failures", "mttr", "downtime"),
     Rename("argument", "Workload.with_runtime_factor", "c", "factor"),
     Rename("argument", "Workload.with_gap_factor", "f", "factor"),
     Rename("argument", "Workload.with_size_factor", "f", "factor"),
@@ -159,7 +171,7 @@ def parameters(cls: C) -> C:
 
     def field(self: Any, name: str) -> Any:
         if name not in old:
-            raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
+            raise checks.no_attribute(cls, name)
         warn(f"{cls.__name__}.{name}", f".{old[name].new}")
         return getattr(self, old[name].new)
 
@@ -169,6 +181,32 @@ def parameters(cls: C) -> C:
     return cls
 
 
+class OldNames:
+    """An object with attributes that had other names; a wrong name gets the nearest.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     fs.Resources(3).n_nodes
+    3
+    >>> str(caught[0].message)
+    'Resources.n_nodes is an old name, until version 1.0: write .nodes'
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # where every name would do
+
+        def __getattr__(self, name: str) -> object:
+            for cls in type(self).__mro__:
+                if row := renamed("attribute", cls.__name__).get(name):
+                    warn(f"{cls.__name__}.{name}", f".{row.new}")
+                    return getattr(self, row.new)
+            return old_method(type(self), name).__get__(self)
+
+
 def old_method(owner: type, name: str) -> Callable[..., Any]:
     """The method that was called so, for ``__getattr__``; `AttributeError` if there was none."""
     for cls in owner.__mro__:
@@ -176,4 +214,4 @@ def old_method(owner: type, name: str) -> Callable[..., Any]:
             warn(f"{owner.__name__}.{name}()", f".{row.new}()", 3)
             method: Callable[..., Any] = getattr(owner, row.new)
             return method
-    raise AttributeError(f"{owner.__name__!r} object has no attribute {name!r}")
+    raise checks.no_attribute(owner, name)

@@ -48,7 +48,7 @@ SINGLE = {
     "vocabulary": {"errors"},
     "checks": {"errors", "vocabulary"},
     "rates": {"checks", "errors"},
-    "renames": {"errors"},
+    "renames": {"checks", "errors"},
     "__main__": {"cli"},
 }
 

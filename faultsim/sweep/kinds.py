@@ -243,7 +243,7 @@ class _Workflows(Kind):
             options.pop("arrivals", None)  # nobody knows how many there will be
 
     def nodes(self, given: Mapping[str, Any]) -> int:
-        return getattr(given.get("resources"), "n_nodes", 0)
+        return getattr(given.get("resources"), "nodes", 0)
 
     def taken(self, what: str, value: Any, source: object) -> Any:
         if what != "workflows":
