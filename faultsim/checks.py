@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
-from faultsim import vocabulary
+from faultsim import renames, vocabulary
 from faultsim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -110,6 +110,34 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     public = [each for each in dir(kind) if not each.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public)
     return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
+
+
+class OldNames:
+    """An object with attributes that had other names; a wrong name gets the nearest.
+
+    Examples
+    --------
+    >>> import warnings, faultsim as fs
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     fs.Resources(3).n_nodes
+    3
+    >>> str(caught[0].message)
+    'Resources.n_nodes is an old name, until version 1.0: write .nodes'
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # where every name would do
+
+        def __getattr__(self, name: str) -> object:
+            for cls in type(self).__mro__:
+                if row := renames.renamed("attribute", cls.__name__).get(name):
+                    renames.warn(f"{cls.__name__}.{name}", f".{row.new}")
+                    return getattr(self, row.new)
+            if any(name in renames.renamed("method", cls.__name__) for cls in type(self).__mro__):
+                return renames.old_method(type(self), name).__get__(self)
+            raise no_attribute(type(self), name)
 
 
 def _bounds(low: float | None, high: float | None, above: float | None) -> str:

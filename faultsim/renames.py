@@ -5,9 +5,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from faultsim import checks
 from faultsim.errors import OptionError
 
 P = ParamSpec("P")
@@ -171,7 +170,7 @@ def parameters(cls: C) -> C:
 
     def field(self: Any, name: str) -> Any:
         if name not in old:
-            raise checks.no_attribute(cls, name)
+            raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
         warn(f"{cls.__name__}.{name}", f".{old[name].new}")
         return getattr(self, old[name].new)
 
@@ -181,32 +180,6 @@ def parameters(cls: C) -> C:
     return cls
 
 
-class OldNames:
-    """An object with attributes that had other names; a wrong name gets the nearest.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     fs.Resources(3).n_nodes
-    3
-    >>> str(caught[0].message)
-    'Resources.n_nodes is an old name, until version 1.0: write .nodes'
-    """
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:  # where every name would do
-
-        def __getattr__(self, name: str) -> object:
-            for cls in type(self).__mro__:
-                if row := renamed("attribute", cls.__name__).get(name):
-                    warn(f"{cls.__name__}.{name}", f".{row.new}")
-                    return getattr(self, row.new)
-            return old_method(type(self), name).__get__(self)
-
-
 def old_method(owner: type, name: str) -> Callable[..., Any]:
     """The method that was called so, for ``__getattr__``; `AttributeError` if there was none."""
     for cls in owner.__mro__:
@@ -214,4 +187,4 @@ def old_method(owner: type, name: str) -> Callable[..., Any]:
             warn(f"{owner.__name__}.{name}()", f".{row.new}()", 3)
             method: Callable[..., Any] = getattr(owner, row.new)
             return method
-    raise checks.no_attribute(owner, name)
+    raise AttributeError(f"{owner.__name__!r} object has no attribute {name!r}")

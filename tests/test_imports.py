@@ -46,9 +46,9 @@ SINGLE = {
     "version": set(),
     "include": set(),
     "vocabulary": {"errors"},
-    "checks": {"errors", "vocabulary"},
+    "checks": {"errors", "renames", "vocabulary"},
     "rates": {"checks", "errors"},
-    "renames": {"checks", "errors"},
+    "renames": {"errors"},
     "__main__": {"cli"},
 }
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from faultsim import checks, renames
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.columns import content_hash, read_only
 from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
 
 
-class ReadOnly(renames.OldNames):
+class ReadOnly(checks.OldNames):
     """An object whose attributes cannot be set.
 
     Examples

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from faultsim.arrays import Indices, Integers, LongIntegers
+from faultsim.checks import OldNames
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines.speed_forms import SpeedForm
-from faultsim.renames import OldNames
 
 
 class Machine(OldNames):

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.arrays import Floats, Values
+from faultsim.checks import OldNames
 from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
 from faultsim.data.lowered import Lowered
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
-from faultsim.renames import OldNames
 
 _SPEED = Column("speed", "f8", "1", None, "Seconds of cost done per second.", "[topcuoglu2002] section 2", 0.0)
 

@@ -25,7 +25,7 @@ from faultsim.policies.checkpointing import Checkpointing
 from faultsim.results.printed_table import PrintedTable
 
 
-class PodPlan(renames.OldNames, TablesOfAResult):
+class PodPlan(checks.OldNames, TablesOfAResult):
     """What `plan` returns: three tables, and what they were computed for.
 
     ``print`` shows all of it.

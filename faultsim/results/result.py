@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
 from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
+from faultsim.checks import OldNames
 from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
@@ -20,7 +21,6 @@ from faultsim.data.tabular import Columns, ColumnTable, ListedColumns, ReadOnlyD
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
 from faultsim.machines import Machine, machine_from_lowered
-from faultsim.renames import OldNames
 from faultsim.results.caveats import caveats
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import write_jobs_csv, write_schedule
