@@ -35,7 +35,7 @@ _SECONDS = ("s", "seconds")
 
 
 #: Words of other programs and papers -> the names of them here.
-SYNONYMS = {
+SYNONYMS: dict[str, str] = {
     "end": "finish",
     "ended": "finish",
     "finished": "finish",
@@ -53,6 +53,11 @@ SYNONYMS = {
     "requested": "estimate",
     "arrival": "submit",
     "duration": "runtime",
+    "runtime": "shortest",
+    "size": "largest",
+    "submit": "arrival",
+    "fifo": "arrival",
+    "fcfs": "arrival",
 }
 
 
@@ -71,7 +76,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded = {k.lower().replace("-", "_"): k for k in known}
     wanted = str(name).lower().replace("-", "_")
     meant = SYNONYMS.get(wanted)
-    near = [meant] if meant in folded else get_close_matches(wanted, folded, n=1)
+    near = [meant] if meant is not None and meant in folded else get_close_matches(wanted, folded, n=1, cutoff=0.65)
+    if not near and len(wanted) > 2:
+        near = [each for each in folded if each.startswith(wanted[:-1]) or (len(each) > 2 and wanted.startswith(each))]
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
@@ -316,6 +323,17 @@ def _written(n: int) -> str:
     return str(n) if n.bit_length() < 1000 else f"one of {n.bit_length():,} bits"
 
 
+def a(noun: str) -> str:
+    """A noun with its article.
+
+    Examples
+    --------
+    >>> a("order"), a("scheduler")
+    ('an order', 'a scheduler')
+    """
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
 def plain(value: object) -> object:
     """A list of what is an array, else the value itself.
 
@@ -368,6 +386,18 @@ def shown(value: object, maker: str = "") -> str:
     if hasattr(value, "iloc") and hasattr(value, "columns"):
         return f"a {type(value).__name__}" + (f": {maker}.from_pandas(frame) makes one of it" if maker else "")
     return " ".join(f"{value!r:.60}".split())
+
+
+def shown_function(value: object) -> str:
+    """A class or a function by its name, without an address in memory.
+
+    Examples
+    --------
+    >>> shown_function(int), shown_function(len)
+    ('the class int', 'the function len')
+    """
+    name = getattr(value, "__qualname__", type(value).__name__)
+    return f"the class {name}" if isinstance(value, type) else f"the function {name}"
 
 
 def choice(what: str, value: object, known: Iterable[Word]) -> Word:

@@ -19,6 +19,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, as_machine
 from faultsim.policies import Fcfs
+from faultsim.rl.environment import episode_jobs
 from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
 from faultsim.rl.rewards import COSTS, GAMMA
 from faultsim.simulation.run import Run
@@ -118,7 +119,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         self.single_action_space = Discrete(slots + 1)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
+        self._jobs = episode_jobs(jobs, log)
         self._last, self._slots, self._copy = len(log) - self._jobs, slots, checks.flag("copy", copy)
         self._threads = min(checks.whole("threads", threads, low=1, high=64), self.num_envs)
         self._generators: list[np.random.Generator] = [np_random()[0] for _ in range(self.num_envs)]

@@ -149,5 +149,10 @@ def _checked_policy(kind: str, value: object) -> object:
         example = next((row.example for row in rows.values() if row.cls is value), "")
         made = repr(parse_policy(kind, example)) if example else f"{value.__name__}()"
         raise OptionError(f"{kind} must be an instance: write {kind}={made}, not {kind}={value.__name__}")
+    if isinstance(value, type) or callable(value):
+        raise OptionError(
+            f"{kind} must be one of {known}, or an object of your own subclass of fs.{base.__name__}, got "
+            f"{checks.shown_function(value)}"
+        )
     hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
     raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}{hint}")

@@ -244,7 +244,7 @@ test_bad_text = refusals(
 
 @pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
 def test_policies_of_another_kind_are_told(text):
-    refused(OptionError, "it is a workflow_scheduler", parse_policy, "scheduler", text)
+    refused(OptionError, "it is a workflow scheduler", parse_policy, "scheduler", text)
 
 
 def test_from_lowered_refuses_what_it_does_not_know():
@@ -363,7 +363,9 @@ def test_orders_that_are_expressions():
         parse_policy("order", "wpf3")
     with pytest.raises(OptionError, match=r"key 'size \+', column 7"):
         parse_policy("scheduler", "easy:order=size +")
-    with pytest.raises(OptionError, match=r"unknown queue order 'size'; known: 'arrival', .*'f4'"):
+    with pytest.raises(
+        OptionError, match=r"unknown queue order 'size' \(did you mean 'largest'\?\); known: 'arrival', .*'f4'"
+    ):
         fs.Fcfs(order="size")
 
 
