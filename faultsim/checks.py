@@ -8,17 +8,18 @@ import contextlib
 import importlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
-from faultsim import vocabulary
+from faultsim import renames, vocabulary
 from faultsim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+T = TypeVar("T")
 #: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
 Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
 #: A column of durations, or one for all of its rows.
@@ -33,21 +34,117 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _SECONDS = ("s", "seconds")
 
 
+#: Words of other programs and papers -> the names of them here.
+SYNONYMS: dict[str, str] = {
+    "end": "finish",
+    "ended": "finish",
+    "finished": "finish",
+    "completion": "finish",
+    "mttr": "downtime",
+    "repair": "downtime",
+    "repair_time": "downtime",
+    "n_nodes": "nodes",
+    "num_nodes": "nodes",
+    "procs": "size",
+    "processors": "size",
+    "used": "useful",
+    "turnaround": "response",
+    "walltime": "estimate",
+    "requested": "estimate",
+    "arrival": "submit",
+    "duration": "runtime",
+    "runtime": "shortest",
+    "size": "largest",
+    "submit": "arrival",
+    "fifo": "arrival",
+    "fcfs": "arrival",
+}
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'x'?)`` for the nearest known name, or nothing.
+    """`` (did you mean 'x'?)`` for the nearest known name, or one with the same meaning, or nothing.
 
     Examples
     --------
     >>> did_you_mean("shortst", ["shortest", "largest"])
     " (did you mean 'shortest'?)"
-    >>> did_you_mean("zebra", ["shortest", "largest"])
-    ''
+    >>> did_you_mean("end", ["start", "finish"]), did_you_mean("zebra", ["shortest", "largest"])
+    (" (did you mean 'finish'?)", '')
     """
     from difflib import get_close_matches
 
     folded = {k.lower().replace("-", "_"): k for k in known}
-    near = get_close_matches(str(name).lower().replace("-", "_"), folded, n=1)
+    wanted = str(name).lower().replace("-", "_")
+    meant = SYNONYMS.get(wanted)
+    near = [meant] if meant is not None and meant in folded else get_close_matches(wanted, folded, n=1, cutoff=0.65)
+    if not near and len(wanted) > 2:
+        near = [each for each in folded if each.startswith(wanted[:-1]) or (len(each) > 2 and wanted.startswith(each))]
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
+
+
+class Named(dict[str, T]):
+    """A dict whose `KeyError` suggests the nearest name.
+
+    Examples
+    --------
+    >>> Named("account", {"useful": 1.0, "lost": 0.0})["used"]
+    Traceback (most recent call last):
+    KeyError: "no account 'used' (did you mean 'useful'?); known: useful, lost"
+    """
+
+    __slots__ = ("_noun",)
+
+    def __init__(self, noun: str, values: Mapping[str, T]) -> None:
+        super().__init__(values)
+        self._noun = noun
+
+    def __missing__(self, name: object) -> T:
+        raise KeyError(f"no {self._noun} {name!r}{did_you_mean(str(name), self)}; known: {', '.join(self)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, (self._noun, dict(self))
+
+
+def no_attribute(kind: type, name: str) -> AttributeError:
+    """The error of an attribute that a class does not have, with the nearest public one.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> no_attribute(fs.Workload, "sizes")
+    AttributeError("'Workload' object has no attribute 'sizes' (did you mean 'size'?)")
+    """
+    public = [each for each in dir(kind) if not each.startswith("_")]
+    hint = "" if name.startswith("_") else did_you_mean(name, public)
+    return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
+
+
+class OldNames:
+    """An object with attributes that had other names; a wrong name gets the nearest.
+
+    Examples
+    --------
+    >>> import warnings, faultsim as fs
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     fs.Resources(3).n_nodes
+    3
+    >>> str(caught[0].message)
+    'Resources.n_nodes is an old name, until version 1.0: write .nodes'
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # where every name would do
+
+        def __getattr__(self, name: str) -> object:
+            for cls in type(self).__mro__:
+                if row := renames.renamed("attribute", cls.__name__).get(name):
+                    renames.warn(f"{cls.__name__}.{name}", f".{row.new}")
+                    return getattr(self, row.new)
+            if any(name in renames.renamed("method", cls.__name__) for cls in type(self).__mro__):
+                return renames.old_method(type(self), name).__get__(self)
+            raise no_attribute(type(self), name)
 
 
 def _bounds(low: float | None, high: float | None, above: float | None) -> str:
@@ -227,6 +324,17 @@ def _written(n: int) -> str:
     return str(n) if n.bit_length() < 1000 else f"one of {n.bit_length():,} bits"
 
 
+def a(noun: str) -> str:
+    """A noun with its article.
+
+    Examples
+    --------
+    >>> a("order"), a("scheduler")
+    ('an order', 'a scheduler')
+    """
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
 def plain(value: object) -> object:
     """A list of what is an array, else the value itself.
 
@@ -291,6 +399,18 @@ def shown(value: object, maker: str = "") -> str:
     if hasattr(value, "iloc") and hasattr(value, "columns"):
         return f"a {type(value).__name__}" + (f": {maker}.from_pandas(frame) makes one of it" if maker else "")
     return " ".join(f"{value!r:.60}".split())
+
+
+def shown_function(value: object) -> str:
+    """A class or a function by its name, without an address in memory.
+
+    Examples
+    --------
+    >>> shown_function(int), shown_function(len)
+    ('the class int', 'the function len')
+    """
+    name = getattr(value, "__qualname__", type(value).__name__)
+    return f"the class {name}" if isinstance(value, type) else f"the function {name}"
 
 
 def choice(what: str, value: object, known: Iterable[Word]) -> Word:

@@ -27,9 +27,10 @@ class Rename:
 
     Parameters
     ----------
-    kind : {"method", "argument", "place", "parameter", "option", "key"}
-        A method; a keyword of a function; an argument that had a place and now needs its keyword; a parameter of a
-        policy, as keyword, field, in text and as an axis; an option of a command; a key in a sweep file.
+    kind : {"method", "attribute", "column", "argument", "place", "parameter", "option", "key"}
+        A method; an attribute; a column of a table; a keyword of a function; an argument that had a place and now
+        needs its keyword; a parameter of a policy, as keyword, field, in text and as an axis; an option of a command; a
+        key in a sweep file.
     owner : str
         The class, function (as its ``__qualname__``), command or table that has it.
     old, new : str
@@ -61,6 +62,16 @@ RENAMES: tuple[Rename, ...] = (
     Rename("method", "FailureTrace", "stretch", "with_span"),
     Rename("method", "Workflow", "scale_cost", "with_cost_factor"),
     Rename("method", "Workflow", "scale_transfer", "with_transfer_factor"),
+    Rename("method", "Result", "write_jobs_csv", "write_batsim"),
+    Rename("attribute", "Resources", "n_nodes", "nodes"),
+    Rename("column", "jobs", "end", "finish"),
+    *_each("argument", "renewal_failures domain_failures", "mttr", "downtime"),
+    Rename("argument", "plan", "repair", "downtime"),
+    Rename("attribute", "PodPlan", "repair", "downtime"),
+    Rename("parameter", "MaxAvailability", "repair", "downtime"),
+    Rename("option", "faultsim failures generate", "--mttr", "--downtime"),
+    Rename("option", "faultsim plan", "--repair", "--downtime"),
+    Rename("key", "failures", "mttr", "downtime"),
     Rename("argument", "Workload.with_runtime_factor", "c", "factor"),
     Rename("argument", "Workload.with_gap_factor", "f", "factor"),
     Rename("argument", "Workload.with_size_factor", "f", "factor"),

@@ -52,6 +52,28 @@ _SIZE = re.compile(rf"({_NUMBER})\s*(?:([kmgtpe]?)(i?b)?|nodes?|cores?|cpus?|gpu
 _MOST_PARTS = 8
 
 
+def unit(word: object, what: str = "unit") -> float:
+    """Seconds of a unit by any of its names.
+
+    Raises
+    ------
+    OptionError
+        For another word.
+
+    Examples
+    --------
+    >>> unit("min"), unit("minutes"), unit("h")
+    (60.0, 60.0, 3600.0)
+    >>> unit("5m")
+    Traceback (most recent call last):
+    faultsim.errors.OptionError: unknown unit '5m'; known: 'ns', 'us', 'ms', 's', 'min', 'h', 'd', 'w'
+    """
+    found = _SUFFIXES.get(word.strip().lower()) if isinstance(word, str) else None
+    if found is None:
+        raise OptionError(f"unknown {what} {word!r}; known: {', '.join(map(repr, UNITS))}")
+    return found
+
+
 def is_missing(text: str) -> bool:
     """Whether a text stands for a missing value: empty, ``-``, ``NULL``, ``nan``, ``NA``, ``Unknown`` and others.
 

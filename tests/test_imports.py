@@ -46,7 +46,7 @@ SINGLE = {
     "version": set(),
     "include": set(),
     "vocabulary": {"errors"},
-    "checks": {"errors", "vocabulary"},
+    "checks": {"errors", "renames", "vocabulary"},
     "rates": {"checks", "errors"},
     "renames": {"errors"},
     "__main__": {"cli"},

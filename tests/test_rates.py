@@ -33,7 +33,7 @@ POD = "pod:tpu-v4"
 #: Function or class -> values of all of its parameters that are accepted.
 ACCEPTED: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Daly": (fs.Daly, {"cost": 60, "mtbf": "56d"}),
-    "MaxAvailability": (fs.MaxAvailability, {"cost": 60, "mtbf": "56d", "repair": "1h"}),
+    "MaxAvailability": (fs.MaxAvailability, {"cost": 60, "mtbf": "56d", "downtime": "1h"}),
     "Periodic": (fs.Periodic, {"interval": "1h", "cost": 60}),
     "PredictedWindows": (fs.PredictedWindows, {"bucket": "4h", "interval": "1h", "cost": 60}),
     "RiskBased": (fs.RiskBased, {"interval": "1h", "cost": 60}),
@@ -44,11 +44,11 @@ ACCEPTED: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "plan": (
         fs.plan,
-        {"pod": POD, "shapes": 64, "mtbf": "100d", "repair": "4h", "interval": "1h", "cost": 60, "restart_cost": 300},
+        {"pod": POD, "shapes": 64, "mtbf": "100d", "downtime": "4h", "interval": "1h", "cost": 60, "restart_cost": 300},
     ),
     "domain_failures": (
         fs.synthetic.domain_failures,
-        {"domains": HOSTS, "span": "1d", "per_day": 0.1, "mttr": "1h", "rng": 1},
+        {"domains": HOSTS, "span": "1d", "per_day": 0.1, "downtime": "1h", "rng": 1},
     ),
     "exponential_failures": (
         fs.synthetic.exponential_failures,
@@ -56,7 +56,7 @@ ACCEPTED: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "renewal_failures": (
         fs.synthetic.renewal_failures,
-        {"nodes": 64, "span": "1d", "mtbf": "10d", "mttr": "1h", "rng": 1},
+        {"nodes": 64, "span": "1d", "mtbf": "10d", "downtime": "1h", "rng": 1},
     ),
     "weibull_failures": (
         fs.synthetic.weibull_failures,
@@ -69,7 +69,7 @@ WRONG: dict[tuple[str, str], Any] = {
     ("Daly", "mtbf"): 56,
     ("MaxAvailability", "cost"): "60d",
     ("MaxAvailability", "mtbf"): 56,
-    ("MaxAvailability", "repair"): "60d",
+    ("MaxAvailability", "downtime"): "60d",
     ("Periodic", "cost"): "11h",
     ("Periodic", "interval"): 1,
     ("PredictedWindows", "cost"): "11h",
@@ -78,7 +78,7 @@ WRONG: dict[tuple[str, str], Any] = {
     ("RiskBased", "interval"): 1,
     ("Young", "cost"): "60d",
     ("Young", "mtbf"): 56,
-    ("domain_failures", "mttr"): "20d",
+    ("domain_failures", "downtime"): "20d",
     ("domain_failures", "per_day"): 50,
     ("expected_ettr", "cost"): "11h",
     ("expected_ettr", "interval"): 1,
@@ -89,10 +89,10 @@ WRONG: dict[tuple[str, str], Any] = {
     ("plan", "cost"): "11h",
     ("plan", "interval"): 1,
     ("plan", "mtbf"): 100,
-    ("plan", "repair"): "101d",
+    ("plan", "downtime"): "101d",
     ("plan", "restart_cost"): "101d",
     ("renewal_failures", "mtbf"): 240,
-    ("renewal_failures", "mttr"): "11d",
+    ("renewal_failures", "downtime"): "11d",
     ("weibull_failures", "downtime"): "60d",
     ("weibull_failures", "scale"): 5,
 }
@@ -134,7 +134,7 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     ("Workflow.from_networkx", "cost"): "the name of a column",
     ("Workflow.with_cost", "cost"): "the work of a job",
     ("PodPlan.promised_share", "availability"): "the axis of a picture",
-    ("plan", "availability"): "not with mtbf and repair: test_availability",
+    ("plan", "availability"): "not with mtbf and downtime: test_availability",
     ("random_dag", "cost"): "the work of a job",
     ("DagProperties", "mean_cost"): "the work of a job",
     ("read_bluegene_ras", "downtime"): _COLUMN,
@@ -192,7 +192,7 @@ def test_the_words():
     said = "mtbf=20 is 20 s: 4,320 failures per node and day; are these hours? write mtbf='20h', or any_rate=True"
     for call, name in (
         (lambda: fs.synthetic.exponential_failures(128, "60d", mtbf=20, rng=1), "exponential_failures"),
-        (lambda: fs.synthetic.renewal_failures(128, "60d", mtbf=20, mttr=4, rng=1), "renewal_failures"),
+        (lambda: fs.synthetic.renewal_failures(128, "60d", mtbf=20, downtime=4, rng=1), "renewal_failures"),
         (lambda: fs.Young(60, 20), "Young"),
         (lambda: fs.Daly(60, 20.0), "Daly"),
         (lambda: fs.MaxAvailability(60, np.float64(20), 4), "MaxAvailability"),
@@ -203,7 +203,7 @@ def test_the_words():
             call()
         assert str(error.value) == f"{name}: {said}"
     with pytest.raises(OptionError) as error:
-        fs.plan(POD, 64, mtbf=100, repair=4)
+        fs.plan(POD, 64, mtbf=100, downtime=4)
     said = "mtbf=100 is 100 s: 864 failures per host and day; are these hours? write mtbf='100h', or any_rate=True"
     assert str(error.value) == f"plan: {said}"
 
@@ -259,9 +259,11 @@ def test_availability():
         OptionError, r"availability=0.3: .* down for most of the time.*any_rate", fs.plan, POD, 64, availability=0.3
     )
     assert fs.plan(POD, 64, availability=0.3, any_rate=True).availability == 0.3
-    with pytest.raises(OptionError, match=r"repair=4 is 4 s: 21.62 failures per host and day; .* write repair='4h'"):
-        fs.plan(POD, 64, availability=0.999, repair=4)
-    assert fs.plan(POD, 64, availability=0.999, repair="4h").mtbf == pytest.approx(3996 * 3600)
+    with pytest.raises(
+        OptionError, match=r"downtime=4 is 4 s: 21.62 failures per host and day; .* write downtime='4h'"
+    ):
+        fs.plan(POD, 64, availability=0.999, downtime=4)
+    assert fs.plan(POD, 64, availability=0.999, downtime="4h").mtbf == pytest.approx(3996 * 3600)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +279,7 @@ def test_availability():
 )
 def test_down_times_that_are_drawn(times):
     wide = {"nodes": 512, "span": "10d", "rng": 1}
-    for call, name in ((fs.synthetic.exponential_failures, "downtime"), (fs.synthetic.renewal_failures, "mttr")):
+    for call, name in ((fs.synthetic.exponential_failures, "downtime"), (fs.synthetic.renewal_failures, "downtime")):
         refused(OptionError, "longer than .* most of the time", call, **wide, mtbf="10d", **{name: times})
         assert len(call(**wide, mtbf="10d", **{name: times}, any_rate=True))
         assert len(call(**wide, mtbf="30d", **{name: times}))
@@ -294,10 +296,10 @@ def test_the_number_of_failures_is_known_before_any_is_drawn():
     many = r"are about \d+(,\d{3})+ failures, and at most 10,000,000 are drawn at once"
     wide = {"nodes": 128, "span": "60d", "any_rate": True, "rng": 1}
     refused(OptionError, many, fs.synthetic.exponential_failures, **wide, mtbf=20)
-    refused(OptionError, many, fs.synthetic.renewal_failures, **wide, mtbf=20, mttr=4)
+    refused(OptionError, many, fs.synthetic.renewal_failures, **wide, mtbf=20, downtime=4)
     refused(OptionError, many, fs.synthetic.weibull_failures, **wide, shape=1, scale=0.1)
     refused(OptionError, many, fs.synthetic.weibull_failures, **wide, shape=1, scale=60, burst=128)
-    often = {"per_day": 10_000, "mttr": 1, "any_rate": True, "rng": 1}
+    often = {"per_day": 10_000, "downtime": 1, "any_rate": True, "rng": 1}
     refused(OptionError, many, fs.synthetic.domain_failures, HOSTS, "60d", **often)
     switches = fs.Domains.blocks(1_000_000, 1_000_000, kind="switch")
     trace = fs.FailureTrace(np.arange(11) * DAY, [0] * 11)
@@ -326,14 +328,14 @@ failures = {{ synthetic = "renewal", {} }}
 checkpointing = "{}"
 """
     path = tmp_path / "sweep.toml"
-    good = ('mtbf = "2d", mttr = "1h"', "young:cost=60,mtbf=2d")
-    path.write_text(text.format("mtbf = 20, mttr = 4", good[1]))
+    good = ('mtbf = "2d", downtime = "1h"', "young:cost=60,mtbf=2d")
+    path.write_text(text.format("mtbf = 20, downtime = 4", good[1]))
     refused(fs.FaultsimError, r"sweep.toml:5: .*mtbf=20 is 20 s: 4,320 failures per node and day", fs.read_sweep, path)
     path.write_text(text.format(good[0], "young:cost=60,mtbf=20"))
     refused(fs.FaultsimError, r"sweep.toml:6: .*mtbf=20 is 20 s: 4,320 failures per node and day", fs.read_sweep, path)
     for failures, checkpointing in (
         good,
-        ('mtbf = "2h", mttr = "3h", any_rate = true', "young:cost=60,mtbf=20,any_rate=true"),
+        ('mtbf = "2h", downtime = "3h", any_rate = true', "young:cost=60,mtbf=20,any_rate=true"),
     ):
         path.write_text(text.format(failures, checkpointing))
         assert len(fs.read_sweep(path).run()) == 1
@@ -343,17 +345,23 @@ checkpointing = "{}"
     ("words", "said"),
     [
         (
-            "plan 64 --mtbf 100 --repair 4",
+            "plan 64 --mtbf 100 --downtime 4",
             "--mtbf 100 is 100 s: 864 failures per host and day; are these hours? write --mtbf 100h, or --any-rate",
         ),
-        ("plan 64 --mtbf 100d --repair 200d", "--repair 200d is 1.728e+07 s, longer than --mtbf 100d, 8.64e+06 s"),
-        ("plan 64 --mtbf 100d --repair 4h --interval 1", "(--interval 1): less than a tenth of the time"),
+        ("plan 64 --mtbf 100d --downtime 200d", "--downtime 200d is 1.728e+07 s, longer than --mtbf 100d, 8.64e+06 s"),
+        ("plan 64 --mtbf 100d --downtime 4h --interval 1", "(--interval 1): less than a tenth of the time"),
         ("plan 64 --availability 0.2", "--availability 0.2: a node would be down for most of the time"),
         ("failures generate exponential - --mtbf 20s", "--mtbf 20s is 20 s: 4,320 failures per node and day"),
-        ("failures generate renewal - --mtbf 20h --mttr 30h", "--mttr 30h is 108,000 s, longer than --mtbf 20h"),
+        (
+            "failures generate renewal - --mtbf 20h --downtime 30h",
+            "--downtime 30h is 108,000 s, longer than --mtbf 20h",
+        ),
         ("failures generate weibull - --scale 5", "--scale 5 is 5 s"),
         ("failures generate weibull - --scale 5h --downtime 900d", "--downtime 900d is 7.776e+07 s, longer than"),
-        ("run --failures synthetic:renewal,mtbf=20h,mttr=30h", "mttr=30h is 108,000 s, longer than mtbf=20h, 72,000 s"),
+        (
+            "run --failures synthetic:renewal,mtbf=20h,downtime=30h",
+            "downtime=30h is 108,000 s, longer than mtbf=20h, 72,000 s",
+        ),
         ("run --checkpointing young:60,20", "are these hours? write mtbf=20h, or any_rate=true"),
         ("workflow run --nodes 4 --failures synthetic:exponential,mtbf=20s", "mtbf=20s is 20 s: 4,320 failures"),
     ],
@@ -365,11 +373,11 @@ def test_on_the_command_line(capsys, words, said):
 @pytest.mark.parametrize(
     "words",
     [
-        "plan 64 --mtbf 100 --repair 4 --any-rate",
-        "plan 64 --mtbf 12h --repair 4h",
-        "failures generate renewal - --mtbf 20h --mttr 30h --any-rate",
+        "plan 64 --mtbf 100 --downtime 4 --any-rate",
+        "plan 64 --mtbf 12h --downtime 4h",
+        "failures generate renewal - --mtbf 20h --downtime 30h --any-rate",
         "failures generate weibull - --scale 5 --span 1h --any-rate",
-        "run --failures synthetic:renewal,mtbf=20h,mttr=30h,any-rate",
+        "run --failures synthetic:renewal,mtbf=20h,downtime=30h,any-rate",
         "run --checkpointing young:1,20,any_rate=true",
     ],
 )

@@ -19,9 +19,10 @@ from helpers.refusals import refused
 
 LOG = fs.Workload(submit=[0, 60, 90], runtime=[100, 30, 5], size=[4, 1, 2])
 TRACE = fs.FailureTrace([60, 600, 700], [0, 1, 2], 120, span=1000)
+RACKS = fs.Domains.hosts(8)
 FLOW = fs.Workflow([1, 2], [(0, 1, 4)])
 #: What has the old methods, and arguments for each.
-OBJECTS = {"Workload": LOG, "FailureTrace": TRACE, "Workflow": FLOW}
+OBJECTS = {"Workload": LOG, "FailureTrace": TRACE, "Workflow": FLOW, "Result": fs.simulate(LOG, fs.Cluster(8))}
 #: Function -> the call by today's names.
 CALLS = {
     "Workload.with_runtime_factor": (LOG.with_runtime_factor, (), {"factor": 2}),
@@ -36,7 +37,9 @@ CALLS = {
     "bench_dags": (fs.synthetic.bench_dags, (), {"n": 2, "rng": 1}),
     "weibull_failures": (fs.synthetic.weibull_failures, (8,), {"span": 9e6, "shape": 0.8, "scale": 18_000, "rng": 1}),
     "exponential_failures": (fs.synthetic.exponential_failures, (8,), {"span": 9e6, "mtbf": 1e5, "rng": 1}),
-    "renewal_failures": (fs.synthetic.renewal_failures, (8,), {"span": 9e6, "mtbf": 1e5, "mttr": 60, "rng": 1}),
+    "renewal_failures": (fs.synthetic.renewal_failures, (8,), {"span": 9e6, "mtbf": 1e5, "downtime": 60, "rng": 1}),
+    "domain_failures": (fs.synthetic.domain_failures, (RACKS, 9e6), {"per_day": 0.1, "downtime": 60, "rng": 1}),
+    "plan": (lambda *args, **named: repr(fs.plan(*args, **named)), ("tpu-v4",), {"mtbf": "30d", "downtime": "1h"}),
     "FailureTrace": (fs.FailureTrace, (), {"time": [1], "node": [0], "downtime": 5, "coin": [0.5], "span": 9}),
 }
 
@@ -53,11 +56,11 @@ def heard(row: Rename) -> pytest.WarningsRecorder:
 
 @rows("method")
 def test_methods(row):
-    owner = OBJECTS[row.owner]
+    owner, given = OBJECTS[row.owner], "-" if row.owner == "Result" else 2
     with heard(row) as said:
-        old = getattr(owner, row.old)(2)
+        old = getattr(owner, row.old)(given)
     assert Path(said[0].filename) == Path(__file__)
-    assert old == getattr(owner, row.new)(2)
+    assert old == getattr(owner, row.new)(given)
     assert row.old not in dir(owner)
     with pytest.raises(AttributeError, match="has no attribute 'zebra'"):
         _ = owner.zebra
@@ -80,6 +83,22 @@ def twice(row, function, given, named):
         function(*given, **named, **{row.old: named[row.new]})
 
 
+@rows("attribute")
+def test_attributes(row):
+    thing = {"Resources": fs.Resources(3), "PodPlan": fs.plan("tpu-v4", mtbf="30d", downtime="1h")}[row.owner]
+    with heard(row) as said:
+        assert getattr(thing, row.old) == getattr(thing, row.new)
+    assert Path(said[0].filename) == Path(__file__)
+
+
+@rows("column")
+def test_columns(row):
+    table = {"jobs": fs.simulate(LOG, fs.Cluster(8)).jobs}[row.owner]
+    with heard(row) as said:
+        assert table[row.old] is table[row.new]
+    assert Path(said[0].filename) == Path(__file__)
+
+
 @rows("place")
 def test_places(row):
     function, _, named = CALLS[row.owner]
@@ -92,15 +111,21 @@ def test_places(row):
 @rows("parameter")
 def test_parameters(row):
     found = next(each for each in POLICIES if each.cls.__name__ == row.owner)
-    new = found.cls(**{row.new: 1})
+    rest = {"cost": 30, "mtbf": 9e6} if found.cls is fs.MaxAvailability else {}
+    new = found.cls(**rest, **{row.new: 1})
     with heard(row) as said:
-        assert found.cls(**{row.old: 1}) == new
+        assert found.cls(**rest, **{row.old: 1}) == new
     assert Path(said[0].filename) == Path(__file__)
     with heard(row):
         assert getattr(new, row.old) == getattr(new, row.new) == 1
     with heard(row):
-        assert parse_policy(found.kind, f"{found.name}:{row.old}=1") == new
-    assert from_lowered(found.kind, {"name": found.name, row.old: 1}) == new  # of a saved result, without a word
+        assert (
+            parse_policy(found.kind, ",".join([f"{found.name}:{row.old}=1", *(f"{k}={v:g}s" for k, v in rest.items())]))
+            == new
+        )
+    assert (
+        from_lowered(found.kind, {"name": found.name, **rest, row.old: 1}) == new
+    )  # of a saved result, without a word
     assert not hasattr(new, "zebra")
     assert dataclasses.replace(new, **{row.new: 1}) == new
     if found.kind == "predictor":
@@ -115,7 +140,16 @@ def test_options(row, capsys, tmp_path):
     trace = tmp_path / "trace.csv"
     TRACE.write_csv(trace)
     words = row.owner.split()[1:]
-    made = {"generate": ["exponential"], "convert": [str(trace)], "summary": [str(trace), "--json"]}[words[1]]
+    if row.owner == "faultsim plan":
+        said = [(main(["plan", "--mtbf", "30d", option, "1h"]), capsys.readouterr().out) for option in (row.new,)]
+        with heard(row):
+            assert [(main(["plan", "--mtbf", "30d", row.old, "1h"]), capsys.readouterr().out)] == said
+        return
+    made = {
+        "generate": ["renewal" if row.old == "--mttr" else "exponential"],
+        "convert": [str(trace)],
+        "summary": [str(trace), "--json"],
+    }[words[1]]
     out = tmp_path / "out.csv"
     last = [] if words[1] == "summary" else [str(out)]
 
@@ -142,16 +176,19 @@ def test_options_are_said_on_the_terminal(tmp_path, monkeypatch, capsys):
 
 @rows("key")
 def test_keys(row, tmp_path):
-    table = {"synthetic": "exponential", "mtbf": 1e5}
+    table = {"synthetic": "renewal", "mtbf": 1e5, "downtime": 60, "span": 9e6}
+    del table[row.new]
     with heard(row):
-        old = failures_source({**table, row.old: 9e6}, tmp_path)
-    new = failures_source({**table, row.new: 9e6}, tmp_path)
+        old = failures_source({**table, row.old: 9e4}, tmp_path)
+    new = failures_source({**table, row.new: 9e4}, tmp_path)
     assert repr(old) == repr(new)
     assert old(np.random.default_rng(1), fs.Cluster(8), LOG) == new(np.random.default_rng(1), fs.Cluster(8), LOG)
 
 
 def test_every_kind_has_a_test():
-    assert {row.kind for row in RENAMES} == {"method", "argument", "place", "parameter", "option", "key"}
+    assert {row.kind for row in RENAMES} == {
+        "method", "attribute", "column", "argument", "place", "parameter", "option", "key",
+    }  # fmt: skip
     assert len({(row.kind, row.owner, row.old) for row in RENAMES}) == len(RENAMES)
 
 

@@ -176,7 +176,7 @@ def test_in_sweeps(tmp_path):
 [base]
 log = { synthetic = "nasa_like", jobs = 50 }
 machine = "cluster:128"
-failures = { synthetic = "renewal", mtbf = "2d", mttr = "1h" }
+failures = { synthetic = "renewal", mtbf = "2d", downtime = "1h" }
 checkpointing = "periodic:2h,5m"
 start_delay = "1m"
 [grid]
@@ -238,7 +238,9 @@ def test_what_could_be_mistaken_is_refused(capsys, words, said):
 
 def test_on_the_command_line(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = command.run(capsys, "failures", "generate", "renewal", "x.csv", "--nodes", 8, "--mtbf", "5d", "--mttr", "1h")
+    made = command.run(
+        capsys, "failures", "generate", "renewal", "x.csv", "--nodes", 8, "--mtbf", "5d", "--downtime", "1h"
+    )
     assert made[0] == 0
     expected = fs.synthetic.renewal_failures(8, 62 * 86_400, 5 * 86_400, 3600, rng=0)
     assert fs.read_failures("x.csv") == expected

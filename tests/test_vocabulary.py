@@ -84,3 +84,12 @@ def test_long_text_takes_linear_time(digits):
 @pytest.mark.parametrize("zone", ["Nowhere/Nothing", "", "/etc/passwd", "..", None])
 def test_zones_that_are_none(zone):
     refused(OptionError, "zone: .* is no time zone known here; expected one such as", vocabulary.zone_of, zone)
+
+
+@pytest.mark.parametrize("word", ["min", "m", "mins", "minute", "minutes", "MIN"])
+def test_a_unit_has_all_its_names_wherever_there_is_one(word, tmp_path):
+    (tmp_path / "jobs.csv").write_text("submit,runtime,size\n0,1,1\n2,3,1\n")
+    (tmp_path / "failures.csv").write_text("time,node,downtime\n1,0,2\n")
+    assert fs.read_jobs(tmp_path / "jobs.csv", unit=word).runtime.tolist() == [60, 180]
+    assert fs.read_jobs(tmp_path / "jobs.csv", unit={"runtime": word}).submit.tolist() == [0, 2]
+    assert fs.read_failures(tmp_path / "failures.csv", unit=word).downtime.tolist() == [120]

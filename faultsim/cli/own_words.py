@@ -61,7 +61,7 @@ def in_own_words(message: str) -> str:
     said = re.sub(_KEYWORD, _option, re.sub(_CLASS, _word, said)).replace("--migration None", "no --migration")
     said = re.sub(r"\bspares='dynamic'", "spares=dynamic", said)
     said = re.sub(
-        r"\b(mtbf|repair|interval|cost)='([\w.+-]+)'", r"\1=\2", said.replace("any_rate=True", "any_rate=true")
+        r"\b(mtbf|downtime|interval|cost)='([\w.+-]+)'", r"\1=\2", said.replace("any_rate=True", "any_rate=true")
     )
     return re.sub(rf"^({'|'.join(_OPTIONS)}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", said)
 
@@ -71,15 +71,15 @@ def in_words_of_plans(message: str) -> str:
 
     Examples
     --------
-    >>> in_words_of_plans("plan: give availability=, or mtbf= and repair=, or failures=")
-    'give --availability, or --mtbf and --repair, or --failures'
+    >>> in_words_of_plans("plan: give availability=, or mtbf= and downtime=, or failures=")
+    'give --availability, or --mtbf and --downtime, or --failures'
     >>> in_words_of_plans("plan: are the times in days? any_rate=True takes them as they are")
     'are the times in days? --any-rate takes them as they are'
     >>> in_words_of_plans("plan: mtbf=100 is 100 s; are these hours? write mtbf='100h', or any_rate=True")
     '--mtbf 100 is 100 s; are these hours? write --mtbf 100h, or --any-rate'
     """
     said = in_own_words(message.removeprefix("plan: "))
-    names = "availability|mtbf|repair|simulate|any_rate|interval|cost|restart_cost|runtime"
+    names = "availability|mtbf|downtime|simulate|any_rate|interval|cost|restart_cost|runtime"
     said = re.sub(
         rf"(?<![\w./'\"-])({names})=('[^']+'|[\d.][\w.+-]*\w|\d)",
         lambda found: "--{} {}".format(found[1].replace("_", "-"), found[2].strip("'")),
@@ -110,7 +110,7 @@ def in_words_of_traces(message: str, *, dashes: bool) -> str:
     said = re.sub(r"^\w+_failures: ", "", message)
     said = re.sub(r"\bany_rate=True\b", "--any-rate" if dashes else "any-rate", said)
     form = r"--\1 \2" if dashes else r"\1=\2"
-    return re.sub(r"\b(mtbf|mttr|downtime|scale|span)='?([\w.+-]*\w)'?", form, said)
+    return re.sub(r"\b(mtbf|downtime|scale|span)='?([\w.+-]*\w)'?", form, said)
 
 
 def in_words_of_files(message: str) -> str:

@@ -1,13 +1,12 @@
 """argparse with one-line errors and a did-you-mean."""
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from faultsim.checks import parsed, seconds
+from faultsim.checks import did_you_mean, parsed, seconds
 from faultsim.renames import renamed, warn
 
 
@@ -21,8 +20,9 @@ def hint(wrong: str, known: Iterable[str]) -> str:
     >>> hint("zzz", ["fcfs", "easy"])
     ''
     """
-    close = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else ""
+    bare = {name.lstrip("-"): name for name in known}
+    near = did_you_mean(wrong.lstrip("-"), bare)
+    return f"did you mean {bare[near.split(chr(39))[1]]!r}?" if near else ""
 
 
 def one_line(text: object) -> str:

@@ -1,7 +1,7 @@
 """Say what a pod can promise: slices that are up at once, spare cubes, training time.
 
 faultsim plan 8x8x16 4x4x4 --machine pod:tpu-v4 --availability 0.999
-faultsim plan 8x8x16=6 4x4x4=20 --machine pod:tpu-v5p --mtbf 100d --repair 4h --simulate
+faultsim plan 8x8x16=6 4x4x4=20 --machine pod:tpu-v5p --mtbf 100d --downtime 4h --simulate
 faultsim plan 1024 --machine pod:tpu-v4,wiring=static --failures TRACE.csv --plot promises.svg
 
 SHAPE is a shape in chips or a number of chips; SHAPE=COUNT says how many are wanted at once.  Without one: slices of
@@ -44,7 +44,7 @@ def _add_arguments(parser: Parser) -> None:
         "--availability", type=float, metavar="A", help="share of the time that a host is up (default 0.999)"
     )
     failing.add_argument("--mtbf", type=duration_as_given, metavar="T", help="mean time up of a host, as in 100d")
-    failing.add_argument("--repair", type=duration_as_given, metavar="T", help="mean time down of a host, as in 4h")
+    failing.add_argument("--downtime", type=duration_as_given, metavar="T", help="mean time down of a host, as in 4h")
     failing.add_argument("--failures", metavar="F", help="a trace of the pod's hosts, as in 'run'")
     failing.add_argument(
         "--map-failures", choices=MAPPINGS, help="failures of hosts that the pod does not have (default: an error)"
@@ -139,7 +139,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _rates(args: argparse.Namespace) -> dict[str, Any]:
     """How often hosts are up; 0.999 if nothing is said."""
-    given = {name: getattr(args, name) for name in ("availability", "mtbf", "repair")}
+    given = {name: getattr(args, name) for name in ("availability", "mtbf", "downtime")}
     if args.failures is None and all(value is None for value in given.values()):
         given["availability"] = 0.999
     return given
@@ -179,7 +179,8 @@ def _document(found: PodPlan, trace: TraceSource | None) -> dict[str, Any]:
         "machine": str(found.pod),
         "availability": found.availability,
         "mtbf": found.mtbf,
-        "repair": found.repair,
+        "downtime": found.downtime,
+        "repair": found.downtime,  # its name in versions before 0.3
         "probabilities": list(found.probabilities),
         "failures": trace and {"source": trace.text, "built_in": trace.built_in},
         **{name: _rows(getattr(found, name)) for name in tables},

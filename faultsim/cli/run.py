@@ -12,7 +12,7 @@ and, if nodes fail:
   --predictor      confidence:0.1  accuracy:0.5  interval:precision=0.7,recall=0.7,interval=300  buckets:4h
                    perfect  blind
   --checkpointing  periodic:2h,5m  young:cost=30,mtbf=56d  daly:...  before-failure:300  risk-based:3600,300
-                   predicted-windows:bucket=4h,victims=long  max-availability:cost=30,mtbf=56d,repair=10m
+                   predicted-windows:bucket=4h,victims=long  max-availability:cost=30,mtbf=56d,downtime=10m
   --rescheduling   fars:300,sul  fars:interval=300,strategy=jfr,spares=static:16,live=true
                    with the strategies sul, jfr, fsd and node-stealing
 

@@ -289,7 +289,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     decides = args.scheduler == "external"
     if decides and args.order is not None:
         raise OptionError("--order: with --scheduler external the client decides")
-    scheduler = fs.External() if decides else specs.scheduler(args.scheduler, order=args.order)
+    try:
+        scheduler = fs.External() if decides else specs.scheduler(args.scheduler, order=args.order)
+    except OptionError as error:
+        known = ", or external" if str(error).startswith("unknown scheduler") else ""
+        raise OptionError(f"{error}{known}") from None
     sim = fs.Simulation(
         log,
         machine,

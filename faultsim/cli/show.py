@@ -25,6 +25,8 @@ from faultsim.errors import OptionError
 from faultsim.readers.table import what_is
 from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
+#: Options that only a saved result has.
+_OF_RESULTS = frozenset({"--gantt", "--why", "--report"})
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -35,6 +37,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         parser.parse_args(argv)
     word = argv[0]
     path = word if os.path.exists(word) else word.rpartition(":")[0] or word
+    if path.lower().endswith(".toml"):
+        raise OptionError(f"{path}: the file of a sweep, which has no results yet: 'faultsim sweep {path}' runs it")
     reader = what_is(path)
     if reader.name == "result":
         with open(path, "rb") as file:
@@ -43,6 +47,10 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             done: int = status.main(Parser(prog=parser.prog, description=status.__doc__), argv)
             return done
         return _workflows(parser, argv) if form_of(path) is OF_WORKFLOWS else _result(parser, argv)
+    for option in argv[1:]:
+        if option.partition("=")[0] in _OF_RESULTS:
+            first = f"'faultsim run {path} --save run.npz'" if reader.gives is Workload else "a run with --save"
+            raise OptionError(f"{option} is for a saved result, and {path} is a {reader.called}: make one by {first}")
     command = {Workload: log.main, FailureTrace: failures.main}.get(reader.gives, workflow.main)
     if "--json" not in argv and "--quiet" not in argv and path == word:
         print(f"file {path}: a {reader.called}")

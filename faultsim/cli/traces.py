@@ -30,10 +30,9 @@ _OPTIONS: dict[str, tuple[object, tuple[str, ...]]] = {
     "zipf": (0.01, ("weibull",)),
     "burst": (None, ("weibull",)),
     "permute": (False, ("weibull",)),
-    "downtime": (120.0, ("weibull", "exponential")),
+    "downtime": (None, ("weibull", "exponential", "renewal")),
     "count": (None, ("weibull", "exponential")),
     "mtbf": (56 * 86_400.0, ("exponential", "renewal")),
-    "mttr": (3600.0, ("renewal",)),
     "uptimes": ("exponential", ("renewal",)),
     "repairs": ("exponential", ("renewal",)),
     "any_rate": (False, ("weibull", "exponential", "renewal")),
@@ -132,9 +131,6 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
     group = parser.add_argument_group("weibull and exponential")
     group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
-    group.add_argument(
-        "--downtime", type=duration_as_given, metavar="S", help="seconds that a node is down (default 120)"
-    )
     group = parser.add_argument_group("exponential and renewal")
     group.add_argument(
         "--mtbf",
@@ -143,10 +139,12 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
         help="mean time between failures of a node, with its unit (default 56d)",
     )
     group = parser.add_argument_group("renewal")
-    group.add_argument("--mttr", type=duration_as_given, metavar="S", help="mean down time in seconds (default 3600)")
     group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
     group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
     group = parser.add_argument_group("all of them")
+    group.add_argument(
+        "--downtime", type=duration_as_given, metavar="S", help="down time (default 2m); renewal: its mean (default 1h)"
+    )
     group.add_argument(
         "--any-rate",
         action="store_true",
@@ -173,6 +171,8 @@ def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
 
 
 def _drawn(word: str, args: argparse.Namespace) -> FailureTrace:
+    if args.downtime is None:
+        args.downtime = 3600.0 if word == "renewal" else 120.0
     common = {"nodes": args.nodes, "span": args.span, "any_rate": args.any_rate, "rng": args.seed}
     if word == "weibull":
         return fs.synthetic.weibull_failures(
@@ -189,5 +189,5 @@ def _drawn(word: str, args: argparse.Namespace) -> FailureTrace:
     if word == "exponential":
         return fs.synthetic.exponential_failures(**common, mtbf=args.mtbf, downtime=args.downtime, count=args.count)
     return fs.synthetic.renewal_failures(
-        **common, mtbf=args.mtbf, mttr=args.mttr, uptimes=args.uptimes, repairs=args.repairs
+        **common, mtbf=args.mtbf, downtime=args.downtime, uptimes=args.uptimes, repairs=args.repairs
     )

@@ -172,7 +172,7 @@ def _simulated(args: argparse.Namespace, *, record: bool) -> tuple[WorkflowResul
     trace = None
     if args.failures is not None:
         span = longest_run(workflows, resources)
-        source = open_failures(args.failures, span, resources.n_nodes, seed=args.seed, mapping=args.map_failures)
+        source = open_failures(args.failures, span, resources.nodes, seed=args.seed, mapping=args.map_failures)
         trace = source.trace
         lines.append(f"failures  {source.text}")
     elif args.map_failures is not None:

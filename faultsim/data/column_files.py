@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from faultsim import checks
 from faultsim.arrays import Values
-from faultsim.data.tabular import Tabular
 from faultsim.data.text_files import guarded, write_text
 from faultsim.data.whole_files import whole_file
 
@@ -52,7 +52,13 @@ def csv_text(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def write_parquet(path: str | os.PathLike[str], table: Tabular) -> None:
+class InArrow(Protocol):
+    """What can be had as a pyarrow Table."""
+
+    def to_arrow(self) -> Any: ...
+
+
+def write_parquet(path: str | os.PathLike[str], table: InArrow) -> None:
     """A Parquet file of a table, all types kept."""
     parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
     with whole_file(path) as file:

@@ -161,7 +161,9 @@ JOBS: tuple[Column, ...] = (
         0.0,
     ),
     Column("backfilled", "?", "1", None, "Started ahead of an earlier job in the queue.", "[krevat2002] section 2"),
-    Column("state", "U9", "1", None, "What has become of it, in words, see `JobState`.", "model.md#partial"),
+    Column("state", "U9", "1", None, "How far it got, in words, see `JobState`.", "model.md#partial"),
+    Column("user", "i8", "1", None, "User number in the log, -1 where missing.", "workload"),
+    Column("estimate", "f8", "s", None, "Requested run time in the log, -1 where missing.", "workload"),
 )
 
 _HELD = (

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from faultsim import checks, renames
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.columns import content_hash, read_only
 from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
 
 
-class ReadOnly:
+class ReadOnly(checks.OldNames):
     """An object whose attributes cannot be set.
 
     Examples
@@ -30,11 +30,6 @@ class ReadOnly:
     __slots__ = ()
     #: What it is called where someone tries.
     CALLED: ClassVar[str]
-
-    if not TYPE_CHECKING:  # where every name would do
-
-        def __getattr__(self, name: str) -> object:
-            return renames.old_method(type(self), name).__get__(self)
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be set; its methods return changed copies")
@@ -82,7 +77,7 @@ class Table(ReadOnly, Tabular):
     @property
     def columns(self) -> MappingProxyType[str, Values]:
         """All columns by name, in the order of the table in `faultsim.data.columns`."""
-        return MappingProxyType(self._columns)
+        return MappingProxyType(checks.Named("column", self._columns))
 
     @property
     def dropped(self) -> MappingProxyType[str, int]:

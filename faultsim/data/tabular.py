@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+import os
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
@@ -170,7 +171,8 @@ class _Items(ItemsView[str, Values]):
 class ColumnTable(Tabular, Mapping[str, Values]):
     """Columns by name and rows by number: ``table["wait"]``, ``table[0]``; its length is the number of rows.
 
-    As of any mapping, what it iterates over are the names of the columns.
+    ``table[:5]``, ``table[mask]`` and ``table[[0, 3]]`` are tables of some rows.  As of any mapping, what it iterates
+    over are the names of the columns.
     """
 
     __slots__ = ()
@@ -189,12 +191,71 @@ class ColumnTable(Tabular, Mapping[str, Values]):
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
-    def __getitem__(self, key: object, /) -> object:
+    @overload
+    def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
+    def __getitem__(self, key: Any, /) -> object:
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             return self.row(key)
-        raise OptionError(f"a table takes the name of a column or the number of a row, got {key!r:.60}")
+        return self._part(self._numbers_of(key))
+
+    def _numbers_of(self, key: object) -> Values:
+        """The numbers of the rows that a slice, a mask or a list of numbers chooses."""
+        rows = len(self)
+        if isinstance(key, slice):
+            return np.arange(rows)[key]
+        chosen = np.asarray(key) if isinstance(key, Sequence | np.ndarray) or hasattr(key, "__array__") else np.array(0)
+        if chosen.ndim == 1 and chosen.dtype == np.bool_:
+            if len(chosen) != rows:
+                raise OptionError(f"a mask of a table needs one value per row, {rows:,}, got {len(chosen):,}")
+            return np.flatnonzero(chosen)
+        if chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen)):
+            numbers = chosen.astype(np.intp)
+            if ((numbers < -rows) | (numbers >= rows)).any():
+                raise IndexError(f"no row {numbers[(numbers < -rows) | (numbers >= rows)][0]}: there are {rows:,}")
+            return numbers
+        raise OptionError(
+            f"a table takes the name of a column, the number of a row, a slice, a mask or a list of row numbers, got "
+            f"{key!r:.60}"
+        )
+
+    def _part(self, rows: Values) -> ColumnTable:
+        """The rows of these numbers."""
+        columns = self._tabular()
+        if lists := [name for name, values in columns.items() if isinstance(values, Lists)]:
+            raise OptionError(f"rows of a table with lists ({', '.join(lists)}) are read one by one: table[3]")
+        what = repr(self)[1:].partition(":")[0]
+        return Columns({name: np.asarray(values)[rows] for name, values in columns.items()}, what)
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a line of text for each row; ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output.
+
+        Lists, such as those of nodes, are written with spaces between their values.
+        """
+        from faultsim.data.column_files import csv_text
+        from faultsim.data.text_files import write_text
+
+        columns = self._tabular()
+        listed = [
+            [" ".join(map(str, values[row].tolist())) for row in range(len(values))]
+            if isinstance(values, Lists)
+            else values.tolist()
+            for values in columns.values()
+        ]
+        write_text(path, csv_text(list(columns), listed))
+
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file with a column for each of the table's.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        from faultsim.data.column_files import write_parquet
+
+        write_parquet(path, self)
 
     def __len__(self) -> int:
         return len(next(iter(self._tabular().values()), ()))
@@ -218,6 +279,45 @@ class ColumnTable(Tabular, Mapping[str, Values]):
     def items(self) -> ItemsView[str, Values]:
         """Names and columns."""
         return _Items(self)
+
+
+if TYPE_CHECKING:
+
+    class _Dict:
+        """At run time `dict`."""
+else:
+    _Dict = dict
+
+
+class ReadOnlyDict(_Dict):
+    """What makes pandas take a table as columns: ``pandas.DataFrame(table)`` reads the columns of a `dict` only.
+
+    The dict itself is empty; what reads goes through the methods of the table, and what writes is refused.
+    """
+
+    __slots__ = ()
+
+    def _refuse(self, *args: object, **given: object) -> Any:
+        raise TypeError("a table is read-only: change its pandas frame, to_pandas(), or columns of dict(table)")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def copy(self) -> dict[str, Any]:
+        """The columns by name."""
+        return dict(self.items())  # type: ignore[attr-defined]
+
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return self.copy() | dict(other)
+
+    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(other) | self.copy()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return super().__reduce_ex__(protocol)[:3]  # without the items of a dict
 
 
 class TablesOfAResult:
@@ -251,6 +351,30 @@ class TablesOfAResult:
         """
         return self._table(table).to_arrow()
 
+    def write_csv(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
+        """Write one of the tables as text, a line per row.
+
+        ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        """
+        self._table(table).write_csv(path)
+
+    def write_parquet(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
+        """Write one of the tables as a Parquet file.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        self._table(table).write_parquet(path)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
         return self._table("jobs").__arrow_c_stream__(requested_schema)
@@ -260,18 +384,16 @@ class TablesOfAResult:
         return chosen
 
 
-class Columns(ColumnTable):
-    """Columns that somebody else made, now read-only: events, allocations, decisions.
+class ListedColumns(ColumnTable):
+    """Columns that an engine or another table made, now read-only, perhaps with lists of nodes: allocations.
 
     Examples
     --------
     >>> import numpy as np
-    >>> table = Columns({"time": np.array([0.0, 5.0]), "job": np.array([0, 1])}, "events")
+    >>> table = ListedColumns({"time": np.array([0.0, 5.0]), "job": np.array([0, 1])}, "events")
     >>> table, len(table), table[1]
     (<events: 2 rows; time, job>, 2, {'time': 5.0, 'job': 1})
     """
-
-    __slots__ = ("_columns", "_what")
 
     def __init__(self, columns: Mapping[str, Values], what: str) -> None:
         self._columns, self._what = dict(columns), what
@@ -299,6 +421,19 @@ class Columns(ColumnTable):
 
     def __repr__(self) -> str:
         return f"<{self._what}: {len(self):,} rows; {', '.join(self)}>"
+
+
+class Columns(ListedColumns, ReadOnlyDict):
+    """The same where all columns are of one length, which pandas takes as they are: events, decisions, groups.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas
+    >>> pandas.DataFrame(Columns({"time": np.array([0.0, 5.0])}, "events"))
+       time
+    0   0.0
+    1   5.0
+    """
 
 
 def with_lists(columns: Mapping[str, Values]) -> dict[str, AnyColumn]:

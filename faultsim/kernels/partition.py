@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from faultsim import checks
 from faultsim._core.torus.finders import Finder, table
 from faultsim._core.torus.occupancy import Torus
 from faultsim.arrays import Integers
@@ -48,7 +49,9 @@ class Algorithm(NamedTuple):
 
 
 #: The finders, the default first: name -> row.
-ALGORITHMS = MappingProxyType({row[0]: Algorithm(number, *row) for number, row in enumerate(table())})
+ALGORITHMS = MappingProxyType(
+    checks.Named("algorithm", {row[0]: Algorithm(number, *row) for number, row in enumerate(table())})
+)
 
 #: That a finder takes: its tables hold twice as many int32.
 MOST_NODES = 2**30 - 1

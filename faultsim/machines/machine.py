@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from faultsim.arrays import Indices, Integers, LongIntegers
+from faultsim.checks import OldNames
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines.speed_forms import SpeedForm
 
 
-class Machine:
+class Machine(OldNames):
     """Base of the machines; the defaults are those of a machine whose jobs take any free nodes."""
 
     #: Whether any free nodes serve any job, so that the number of free nodes decides whether a job fits.

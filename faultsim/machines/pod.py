@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from faultsim.data.lowered import Lowered
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, InputError, OptionError
+from faultsim.machines.extents import as_one, three
 from faultsim.machines.machine import Machine
 from faultsim.machines.slices import (
     MOST_CHIPS,
@@ -46,7 +47,8 @@ class Pod(Machine):
     Parameters
     ----------
     cubes : (int, int, int)
-        Extents (X, Y, Z) of the pod in cubes, at most 160 of them.  With optical switches only their product matters.
+        Extents (X, Y, Z) of the pod in cubes, at most 160 of them: ``Pod((4, 4, 4))``, ``Pod(4, 4, 4)`` or
+        ``Pod("4x4x4")``.  With optical switches only their product matters.
     cube : (int, int, int)
         Extents of a cube in chips, all the same, at most 128.
     hosts : int
@@ -97,6 +99,37 @@ and 4x4x8 (128 chips)
     aligned: bool = True
     largest: int | None = None
     spares: int = 0
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self,
+            cubes: Sequence[int] | str = ...,
+            cube: Sequence[int] | str = ...,
+            hosts: int = ...,
+            wiring: Wiring = ...,
+            *,
+            aligned: bool = ...,
+            largest: int | None = ...,
+            spares: int = ...,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self,
+            x: int,
+            y: int,
+            z: int,
+            cube: Sequence[int] | str = ...,
+            hosts: int = ...,
+            wiring: Wiring = ...,
+            /,
+            *,
+            aligned: bool = ...,
+            largest: int | None = ...,
+            spares: int = ...,
+        ) -> None: ...
+        def __init__(self, *args: Any, **options: Any) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cubes", _extents("cubes", "a pod", self.cubes))
@@ -331,6 +364,9 @@ and 4x4x8 (128 chips)
         return cls((4, 6, 6), wiring=wiring, aligned=aligned, spares=spares)
 
 
+Pod.__init__ = as_one(Pod.__init__)  # type: ignore[method-assign]
+
+
 def pod_of(machine: object) -> Pod | None:
     """The machine, if its places are slices of a pod."""
     return machine if isinstance(machine, Pod) else None
@@ -341,11 +377,7 @@ def _held(spares: object, cubes: int) -> int:
 
 
 def _extents(what: str, of: str, value: object) -> Shape:
-    value = checks.plain(value)
-    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 3:
-        raise OptionError(f"{what}: {of} has three extents, such as (4, 4, 4), got {value!r:.60}")
-    x, y, z = (checks.whole(f"an extent of {of}", extent, low=1, high=MOST_EXTENT) for extent in value)
-    return x, y, z
+    return three(of, value, high=MOST_EXTENT, what=what)
 
 
 # -- jobs of a pod

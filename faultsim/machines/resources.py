@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.arrays import Floats, Values
+from faultsim.checks import OldNames
 from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
 from faultsim.data.lowered import Lowered
 from faultsim.data.workflow import Workflow
@@ -18,7 +19,7 @@ from faultsim.errors import InputError, OptionError
 _SPEED = Column("speed", "f8", "1", None, "Seconds of cost done per second.", "[topcuoglu2002] section 2", 0.0)
 
 
-class Resources:
+class Resources(OldNames):
     """The nodes that workflows run on.
 
     Parameters
@@ -35,7 +36,7 @@ class Resources:
 
     Attributes
     ----------
-    n_nodes : int
+    nodes : int
     speed : numpy.ndarray of float64, shape (nodes,)
     bandwidth : None, float or numpy.ndarray of float64, shape (nodes, nodes)
 
@@ -84,7 +85,7 @@ class Resources:
         return _restored, (type(self), self._speed, self._bandwidth)
 
     @property
-    def n_nodes(self) -> int:
+    def nodes(self) -> int:
         """Number of nodes."""
         return len(self._speed)
 
@@ -124,9 +125,9 @@ class Resources:
         """Raise `InputError`, as `durations` does, if a workflow cannot run here."""
         name = f"workflow {workflow.name!r}" if workflow.name else "workflow"
         if workflow.cost.ndim == 2:
-            if workflow.cost.shape[1] != self.n_nodes:
+            if workflow.cost.shape[1] != self.nodes:
                 costs = workflow.cost.shape[1]
-                raise InputError(f"{name}: its costs are for {costs} nodes, the resources have {self.n_nodes}")
+                raise InputError(f"{name}: its costs are for {costs} nodes, the resources have {self.nodes}")
             if (self._speed != 1.0).any():
                 raise InputError(f"{name}: its costs are a matrix, so the speeds of the resources must all be 1")
         if workflow.transfer_unit == "bytes" and self._bandwidth is None and workflow.transfer.any():
@@ -144,8 +145,8 @@ class Resources:
         (array([5.]), array([0.]))
         """
         self.check(workflow)
-        a = checks.whole("source", source, low=0, high=self.n_nodes - 1)
-        b = checks.whole("target", target, low=0, high=self.n_nodes - 1)
+        a = checks.whole("source", source, low=0, high=self.nodes - 1)
+        b = checks.whole("target", target, low=0, high=self.nodes - 1)
         if a == b:
             return read_only(np.zeros(workflow.n_edges))
         band = self._bandwidth
@@ -155,7 +156,7 @@ class Resources:
         """The plain form that provenance keeps: numbers and lists."""
         band = self._bandwidth
         return {
-            "nodes": self.n_nodes,
+            "nodes": self.nodes,
             "speed": None if (self._speed == 1.0).all() else self._speed.tolist(),
             "bandwidth": band.tolist() if isinstance(band, np.ndarray) else band,
         }
@@ -169,12 +170,12 @@ class Resources:
     def __repr__(self) -> str:
         parts = []
         if (self._speed == 1.0).all():
-            parts.append(str(self.n_nodes))
+            parts.append(str(self.nodes))
         else:
             speeds = ", ".join(format(value, "g") for value in self._speed[:8].tolist())
-            parts.append(f"speed=[{speeds}{', ...' if self.n_nodes > 8 else ''}]")
+            parts.append(f"speed=[{speeds}{', ...' if self.nodes > 8 else ''}]")
         if isinstance(self._bandwidth, np.ndarray):
-            parts.append(f"bandwidth=<{self.n_nodes} x {self.n_nodes}>")
+            parts.append(f"bandwidth=<{self.nodes} x {self.nodes}>")
         elif self._bandwidth is not None:
             parts.append(f"bandwidth={self._bandwidth:g}")
         return f"Resources({', '.join(parts)})"

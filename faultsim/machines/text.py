@@ -1,21 +1,27 @@
 """Machines from text, and from the plain form that provenance keeps."""
 
+from collections.abc import Callable
 from typing import Any
 
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.cluster import Cluster
-from faultsim.machines.kinds import KINDS
+from faultsim.machines.kinds import ANY, KINDS
 from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod
 from faultsim.machines.torus import Torus
 
 _FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8', 'mesh:4x4x8' or 'pod:4x4x4'"
 _POD = "'pod:4x4x4', 'pod:tpu-v5p' or, with options, 'pod:4x4x4,wiring=static,aligned=false'"
-_PODS = {"tpu-v4": Pod.tpu_v4, "tpu-v5p": Pod.tpu_v5p, "tpu7x": Pod.tpu7x}
+_PODS: dict[str, Callable[..., Pod]] = {"tpu-v4": Pod.tpu_v4, "tpu-v5p": Pod.tpu_v5p, "tpu7x": Pod.tpu7x}
 #: Pods whose chips are one plain torus.
 _PLAIN_TORI = {"tpu-v5e": "torus:16x16x1", "tpu-v6e": "torus:16x16x1", "v5e": "torus:16x16x1", "v6e": "torus:16x16x1"}
-_PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l_nodes, "tpu-v4": Torus.tpu_v4}
+#: Machines by one word; "tpu-v4" is the pod of cubes, as "pod:tpu-v4" is: a torus of its chips is "torus:16x16x16".
+_PRESETS: dict[str, Callable[[], Machine]] = {
+    "bluegene-l": Torus.bluegene_l,
+    "bluegene-l-nodes": Torus.bluegene_l_nodes,
+    **_PODS,
+}
 
 
 def parse_machine(text: str) -> Machine:
@@ -25,10 +31,10 @@ def parse_machine(text: str) -> Machine:
     ----------
     text : str
         ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
-        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"`` (a torus of chips).  A pod is ``"pod:XxYxZ"``, in cubes,
-        or ``"pod:tpu-v4"``, ``"pod:tpu-v5p"``, ``"pod:tpu7x"``, and may have the options of `Pod`:
-        ``"pod:4x4x4,wiring=static,aligned=false"``, ``"pod:tpu-v4,spares=2"``.  ``str(machine)`` returns such a
-        text, but no preset.
+        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``, ``"tpu-v5p"``, ``"tpu7x"``.  A pod is ``"pod:XxYxZ"``,
+        in cubes, or a preset after ``pod:`` or alone, and may have the options of `Pod`:
+        ``"pod:4x4x4,wiring=static,aligned=false"``, ``"tpu-v4,spares=2"``.  ``str(machine)`` returns such a text, but
+        no preset.
 
     Raises
     ------
@@ -48,15 +54,19 @@ def parse_machine(text: str) -> Machine:
     """
     kind, colon, rest = str(text).strip().partition(":")
     kind = kind.lower()
-    if not colon and kind.replace("_", "-") in _PRESETS:
-        return _PRESETS[kind.replace("_", "-")]()
+    preset = kind.replace("_", "-")
+    if not colon and preset in _PRESETS:
+        return _PRESETS[preset]()
+    if not colon and preset.partition(",")[0].strip() in _PODS:
+        return _pod(str(text), kind)
     if kind == "pod":
         return _pod(str(text), rest.lower())
     if kind not in ("cluster", "torus", "mesh"):
         hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", "pod", *_PRESETS])
-        preset = kind.replace("_", "-")
-        if preset in _PODS:
-            hint = f" (did you mean 'pod:{preset}'?)"
+        if not colon and preset in _PLAIN_TORI:
+            hint = f": a {preset} has no cubes; it is a {_PLAIN_TORI[preset]!r} of chips"
+        elif not colon and "," not in kind and kind.replace("x", "").isdigit():
+            hint = f" (did you mean 'cluster:{kind}'?)"
         raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, or one of {', '.join(_PRESETS)}")
     parts = rest.lower().split("x")
     try:
@@ -120,6 +130,33 @@ def _extents(text: str, given: str) -> tuple[int, int, int]:
     except ValueError:
         raise OptionError(f"machine {text!r}: {given!r} must be three whole numbers: write {_POD}") from None
     return x, y, z
+
+
+def as_machine(value: object) -> Machine:
+    """A machine, or one from text, as `parse_machine` reads it.
+
+    Raises
+    ------
+    OptionError
+        If it is neither.
+
+    Examples
+    --------
+    >>> as_machine("cluster:128")
+    Cluster(nodes=128)
+    >>> as_machine(128)
+    Traceback (most recent call last):
+    faultsim.errors.OptionError: the machine must be a Cluster, a Torus or a Pod, or text such as 'cluster:128', got \
+128 (did you mean 'cluster:128'?)
+    """
+    if isinstance(value, Machine):
+        return value
+    if isinstance(value, str):
+        return parse_machine(value)
+    hint = f" (did you mean 'cluster:{value}'?)" if type(value) is int else ""
+    if isinstance(value, type) and issubclass(value, Machine):
+        hint = f" (a class: did you mean {value.__name__}(...)?)"
+    raise OptionError(f"the machine must be {ANY}, or text such as 'cluster:128', got {value!r:.60}{hint}")
 
 
 def machine_from_lowered(lowered: dict[str, object]) -> Machine:

@@ -1,12 +1,14 @@
 """`Torus`: a job needs a contiguous box."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, overload
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
+from faultsim.machines.extents import three
 from faultsim.machines.machine import Machine
 
 
@@ -17,7 +19,8 @@ class Torus(Machine):
     Parameters
     ----------
     x, y, z : int
-        Extents, each at least 1.  Use 1 for a missing dimension.
+        Extents, each at least 1, or all three in the place of `x`: ``Torus((4, 4, 8))``, ``Torus("4x4x8")``.  Use 1
+        for a missing dimension.
     wrap : bool, default True
         Whether boxes wrap around; ``False`` is a mesh.
 
@@ -43,10 +46,16 @@ class Torus(Machine):
     z: int
     wrap: bool = True
 
-    def __post_init__(self) -> None:
-        for axis in "xyz":
-            object.__setattr__(self, axis, _extent(axis, getattr(self, axis)))
-        object.__setattr__(self, "wrap", checks.flag("wrap", self.wrap))
+    @overload
+    def __init__(self, x: int, y: int, z: int, wrap: bool = True) -> None: ...
+    @overload
+    def __init__(self, x: Sequence[int] | str, *, wrap: bool = True) -> None: ...
+    def __init__(self, x: Any, y: Any = None, z: Any = None, wrap: Any = True) -> None:
+        if y is None and z is None:
+            x, y, z = _all_three(x)
+        for axis, extent in zip("xyz", (x, y, z), strict=True):
+            object.__setattr__(self, axis, _extent(axis, extent))
+        object.__setattr__(self, "wrap", checks.flag("wrap", wrap))
         if self.nodes > MAX_NODES:
             raise OptionError(
                 f"a torus may have at most {MAX_NODES} nodes, got {self.x}x{self.y}x{self.z} = {self.nodes}"
@@ -118,6 +127,16 @@ class Torus(Machine):
         'torus:16x16x16'
         """
         return cls(16, 16, 16)
+
+
+_THREE = "a torus has three extents: Torus(4, 4, 8) or Torus((4, 4, 8))"
+
+
+def _all_three(value: object) -> tuple[int, int, int]:
+    """The extents from one argument."""
+    if isinstance(value, int):
+        raise OptionError(f"{_THREE}, got {value}")
+    return three("a torus", value, low=None)
 
 
 def _extent(axis: str, value: object) -> int:

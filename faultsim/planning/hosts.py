@@ -19,7 +19,7 @@ class Hosts(NamedTuple):
 
     availability: float
     mtbf: float
-    repair: float
+    downtime: float
 
 
 def share(what: str, value: object, example: float) -> float:
@@ -38,8 +38,8 @@ def share(what: str, value: object, example: float) -> float:
     return number
 
 
-def given_hosts(availability: object, mtbf: object, repair: object, any_rate: bool = False) -> Hosts:
-    """Of availability = mtbf / (mtbf + repair): from any two, or the availability alone.
+def given_hosts(availability: object, mtbf: object, downtime: object, any_rate: bool = False) -> Hosts:
+    """Of availability = mtbf / (mtbf + downtime): from any two, or the availability alone.
 
     Raises
     ------
@@ -49,29 +49,29 @@ def given_hosts(availability: object, mtbf: object, repair: object, any_rate: bo
     Examples
     --------
     >>> given_hosts(None, "99h", "1h")
-    Hosts(availability=0.99, mtbf=356400.0, repair=3600.0)
+    Hosts(availability=0.99, mtbf=356400.0, downtime=3600.0)
     >>> given_hosts(0.99, None, "1h").mtbf
     356400.0
     """
     nan = float("nan")
     up = nan if mtbf is None else rates.mean_time("plan", mtbf, any_rate, of="host")
-    down = nan if repair is None else checks.number("repair", repair, above=0.0, unit="seconds")
+    down = nan if downtime is None else checks.number("downtime", downtime, above=0.0, unit="seconds")
     if availability is None:
-        if mtbf is None or repair is None:
-            raise OptionError("plan: give availability=, or mtbf= and repair=, or failures=")
-        rates.check_repair("plan", ("repair", repair, down), ("mtbf", mtbf, up), any_rate, of="host")
-        return Hosts(share("availability, mtbf / (mtbf + repair),", up / (up + down), 0.999), up, down)
-    if mtbf is not None and repair is not None:
-        raise OptionError("plan: availability follows from mtbf= and repair=: give two of the three")
+        if mtbf is None or downtime is None:
+            raise OptionError("plan: give availability=, or mtbf= and downtime=, or failures=")
+        rates.check_repair("plan", ("downtime", downtime, down), ("mtbf", mtbf, up), any_rate, of="host")
+        return Hosts(share("availability, mtbf / (mtbf + downtime),", up / (up + down), 0.999), up, down)
+    if mtbf is not None and downtime is not None:
+        raise OptionError("plan: availability follows from mtbf= and downtime=: give two of the three")
     a = share("availability", availability, 0.999)
     rates.check_up("plan", a, any_rate)
     if mtbf is not None:
         return Hosts(a, up, up * (1.0 - a) / a)
-    if repair is None:
+    if downtime is None:
         return Hosts(a, nan, nan)
     between = round(down * a / (1.0 - a), 6)
     per_day = 86_400.0 / between if between else float("inf")
-    rates.check_rate(f"plan: with availability={a:.6g}", "repair", repair, down, per_day, any_rate, of="host")
+    rates.check_rate(f"plan: with availability={a:.6g}", "downtime", downtime, down, per_day, any_rate, of="host")
     return Hosts(a, between, down)
 
 
@@ -118,7 +118,7 @@ def recorded_hosts(trace: FailureTrace, nodes: int) -> Hosts:
     Examples
     --------
     >>> recorded_hosts(FailureTrace([10, 15, 90], [0, 0, 1], [10, 10, 20], span=100), nodes=2)
-    Hosts(availability=0.875, mtbf=87.5, repair=12.5)
+    Hosts(availability=0.875, mtbf=87.5, downtime=12.5)
     """
     first, lasts = merged_outages(trace.columns)
     down = float(np.minimum(lasts, trace.span - trace.time[first]).sum())

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from faultsim import checks, rates
+from faultsim import checks, rates, renames
 from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod, pod_of
-from faultsim.machines.text import parse_machine
+from faultsim.machines.text import as_machine
 from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
 from faultsim.planning.tables import check_room, ettr_table, name_of, promises_table, spares_table
@@ -25,7 +25,7 @@ from faultsim.policies.checkpointing import Checkpointing
 from faultsim.results.printed_table import PrintedTable
 
 
-class PodPlan(TablesOfAResult):
+class PodPlan(checks.OldNames, TablesOfAResult):
     """What `plan` returns: three tables, and what they were computed for.
 
     ``print`` shows all of it.
@@ -35,7 +35,7 @@ class PodPlan(TablesOfAResult):
     pod : Pod
     wanted : list of (Slice, int)
         Slices and how many of each.
-    availability, mtbf, repair : float
+    availability, mtbf, downtime : float
         Of a host: share of the time that it is up, and mean times up and down in seconds; NaN: not known.
     probabilities : tuple of float
         The columns of the tables, ``slices_97`` for 0.97.
@@ -68,7 +68,7 @@ class PodPlan(TablesOfAResult):
         ettr: PrintedTable | None,
     ) -> None:
         self.pod, self.wanted, self.probabilities, self.failures = pod, list(wanted), probabilities, failures
-        self.availability, self.mtbf, self.repair = hosts
+        self.availability, self.mtbf, self.downtime = hosts
         self.promises, self.spares, self._ettr = promises, spares, ettr
 
     @property
@@ -86,7 +86,7 @@ class PodPlan(TablesOfAResult):
             If only the availability was given: it does not say how often hosts fail.
         """
         if self._ettr is None:
-            raise OptionError("ettr: availability alone does not say how often hosts fail; give repair= or mtbf=, too")
+            raise OptionError("ettr: availability does not say how often hosts fail; give downtime= or mtbf=, too")
         return self._ettr
 
     def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> Values:
@@ -153,13 +153,14 @@ class PodPlan(TablesOfAResult):
         return self.promises.__arrow_c_stream__(requested_schema)
 
 
+@renames.arguments("plan")
 def plan(
     pod: Pod | str,
     shapes: Shapes | None = None,
     *,
     availability: float | None = None,
     mtbf: checks.Duration | None = None,
-    repair: checks.Duration | None = None,
+    downtime: checks.Duration | None = None,
     failures: FailureTrace | None = None,
     any_rate: bool = False,
     probabilities: Sequence[float] = (0.9, 0.97, 0.99),
@@ -185,7 +186,7 @@ def plan(
         ``"8x8x16=8,4x4x4=20"``, of slices that are wanted at once.  By default slices of one cube, two, four and so on.
     availability : float, optional
         Share of the time that a host is up.
-    mtbf, repair : duration, optional
+    mtbf, downtime : duration, optional
         Mean times of a host up and down.  Two of the three give the third.
     failures : FailureTrace, optional
         Failures of the hosts of this pod, instead: what was up is counted over its span.
@@ -256,10 +257,10 @@ def plan(
     )
     any_rate, draw = checks.flag("any_rate", any_rate), checks.flag("simulate", simulate)
     if failures is None:
-        trace, hosts = None, given_hosts(availability, mtbf, repair, any_rate)
+        trace, hosts = None, given_hosts(availability, mtbf, downtime, any_rate)
     else:
-        if any(each is not None for each in (availability, mtbf, repair)):
-            raise OptionError("plan: failures= says when hosts are up: give no availability=, mtbf= or repair=")
+        if any(each is not None for each in (availability, mtbf, downtime)):
+            raise OptionError("plan: failures= says when hosts are up: give no availability=, mtbf= or downtime=")
         trace = checked_trace(failures, machine, any_rate)
         hosts = recorded_hosts(trace, machine.nodes)
     _judge(job, hosts, {"cost": cost, "interval": interval, "restart_cost": restart_cost, "mtbf": mtbf}, any_rate)
@@ -276,7 +277,7 @@ def plan(
         said = {"checkpointing": checkpointing, "simulate": simulate or None, "runtime": runtime}
         said |= {"restart_cost": restart_cost, "interval": interval, "cost": cost}
         if what := next((name for name, value in said.items() if value is not None), ""):
-            raise OptionError(f"plan: {what}= needs to know how often hosts fail; give repair= or mtbf=, too")
+            raise OptionError(f"plan: {what}= needs to know how often hosts fail; give downtime= or mtbf=, too")
     else:
         ettr = ettr_table(machine, wanted, hosts, rules, job, trace, of_runs if draw else None)
     return PodPlan(
@@ -313,11 +314,9 @@ def rewired(pod: Pod, wiring: str) -> Pod:
 
 def _pod(given: object) -> Pod:
     """The machine, if it is one whose slices can be counted."""
-    machine = pod_of(parse_machine(given) if isinstance(given, str) else given)
+    machine = pod_of(as_machine(given))
     if machine is None:
-        # The one name that is a torus of chips, too.
-        example = "pod:tpu-v4" if given == "tpu-v4" else "pod:tpu-v5p"
-        raise OptionError(f"plan: the machine must be a pod, such as {example!r}, got {given!s:.60}")
+        raise OptionError(f"plan: the machine must be a pod, such as 'tpu-v5p', got {given!s:.60}")
     if not machine.aligned:
         raise OptionError(
             "plan: with aligned=False no formula says how many boxes of a torus are up at once: use aligned=True for "

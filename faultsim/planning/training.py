@@ -61,7 +61,7 @@ def usual_rules(job: Training, mtbf: float) -> dict[str, Checkpointing]:
     >>> list(usual_rules(Training(86_400.0, 60.0, 300.0, 3600.0), 1e7))
     ['none', 'periodic', 'young', 'daly', 'max_availability']
     """
-    known = {"interval": job.interval, "cost": job.cost, "mtbf": min(mtbf, _NEVER), "repair": job.restart_cost}
+    known = {"interval": job.interval, "cost": job.cost, "mtbf": min(mtbf, _NEVER), "downtime": job.restart_cost}
     known |= {"any_rate": True}  # the caller's values were checked, and those that follow from them need no check
     kinds: dict[str, Any] = {row.name: row.cls for row in POLICIES if row.kind == "checkpointing"}
     return {
@@ -162,9 +162,8 @@ def _failures_of_runs(
     if trace is None:
         for seed in seeds:
             never = math.isinf(hosts.mtbf)
-            yield (
-                None if never else renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, any_rate=True, rng=seed)
-            )
+            up, down = hosts.mtbf, hosts.downtime
+            yield None if never else renewal_failures(pod.nodes, span, up, down, any_rate=True, rng=seed)
         return
     repeated = FailureTrace.concat([trace] * (2 + int(span / trace.span))) if len(trace) else None
     for run in range(len(seeds)):

@@ -53,7 +53,7 @@ def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None, theme: 
     ['0', '1', '1']
     """
     stays = stays_of(workflow_result_of("plot_workflow", result))
-    n_nodes = result.resources.n_nodes
+    n_nodes = result.resources.nodes
     if ax is None:
         ax = axes(None, 9.0, min(10.0, max(3.0, 1.9 + 0.28 * n_nodes)))
     first, last = float(result.arrivals.min()), float(result.jobs["finish"].max())

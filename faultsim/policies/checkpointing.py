@@ -249,8 +249,8 @@ class _ByRate(Judged, Checkpointing):
         what, mtbf = type(self).__name__, values["mtbf"]
         rates.mean_time(what, mtbf[1], self.any_rate, endless=True)
         rates.check_checkpoint(what, values["cost"], mtbf, self.any_rate)
-        if "repair" in values:
-            rates.check_repair(what, values["repair"], mtbf, self.any_rate)
+        if "downtime" in values:
+            rates.check_repair(what, values["downtime"], mtbf, self.any_rate)
         if rates.per_day(self.mtbf) > rates.MOST_PER_DAY:
             # It was given with its unit, which a copy made from the seconds does not have.
             object.__setattr__(self, "any_rate", True)
@@ -336,11 +336,12 @@ class Daly(_ByRate):
         return interval
 
 
+@renames.parameters
 @dataclass(frozen=True, repr=False)
 class MaxAvailability(_ByRate):
     """The interval at which the largest share of time is useful, repairs included.
 
-    With m = mtbf / size, C = cost and R = repair a checkpoint ends every T = C + sqrt(2 (m + R) C + C**2) seconds, so
+    With m = mtbf / size, C = cost and R = downtime a checkpoint ends every T = C + sqrt(2 (m + R) C + C**2) seconds, so
     that T - C seconds of work are between two of them.  This T maximizes the availability
     (1 - C / T) / (1 + (R + T / 2) / m): of each period a share C / T goes into its checkpoint, and each m seconds a
     failure costs the repair and, on average, half a period.
@@ -351,7 +352,7 @@ class MaxAvailability(_ByRate):
         Seconds that a checkpoint takes, above 0.
     mtbf : float
         Mean time between failures of one node, in seconds; with infinity there are no checkpoints.
-    repair : float
+    downtime : float
         Seconds from a failure until the job works again: down time and restart.
     any_rate : bool, default False
         Accept what otherwise is taken for a mistake in units: a node that fails more than once a day (once an hour if
@@ -364,23 +365,23 @@ class MaxAvailability(_ByRate):
     Examples
     --------
     >>> import faultsim as fs
-    >>> fs.MaxAvailability(cost=30, mtbf=56 * 86400, repair=600).work_between([64])
+    >>> fs.MaxAvailability(cost=30, mtbf=56 * 86400, downtime=600).work_between([64])
     array([2138.43400...])
     """
 
     name: ClassVar[str] = "max_availability"
-    repair: Annotated[Seconds, Check(_seconds, "repair, the time from a failure until the job works again,", low=0.0)]
+    downtime: Annotated[Seconds, Check(_seconds, "downtime, from a failure until the job works again,", low=0.0)]
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration, *, any_rate: bool = False
+            self, cost: checks.Duration, mtbf: checks.Duration, downtime: checks.Duration, *, any_rate: bool = False
         ) -> None: ...
 
     def work_between(self, size: Any) -> Floats:
         """sqrt(2 (m + R) C + C**2)."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
-        interval: Floats = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
+        interval: Floats = np.sqrt(((2.0 * (m + self.downtime)) * cost) + cost * cost)
         return interval
 
 

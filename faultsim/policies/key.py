@@ -108,6 +108,11 @@ class Key(QueueOrder):
 
     def check_columns(self, columns: Mapping[str, Values]) -> None:
         """Raise `OptionError` for a name in the text that is none, or no column of numbers, with its column."""
+        name = self.text.strip()
+        if name in self.presets and name not in columns:
+            raise OptionError(
+                f"key {name!r}: the log has no column {name!r}; the order of this name is order={name!r}, without Key"
+            )
         check_names(self.text, columns)
 
     def refused(self, index: int, now: float) -> OptionError:

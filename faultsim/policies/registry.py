@@ -315,7 +315,7 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("checkpointing", "daly", Daly, _ANY, "[daly2006]", example="daly:cost=30,mtbf=56d",
               compiled=_PLANNED, follows="progress", reference="faults.checkpointing:Daly"),
     PolicyRow("checkpointing", "max_availability", MaxAvailability, _ANY, "[saxena2024]",
-              example="max_availability:cost=30,mtbf=56d,repair=10m", compiled=_PLANNED, follows="progress",
+              example="max_availability:cost=30,mtbf=56d,downtime=10m", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:MaxAvailability"),
     PolicyRow("checkpointing", "before_failure", BeforeFailure, _ANY, "[zhang2004] section 5.2.1",
               example="before_failure:300", compiled="checkpointing.requests:BEFORE_FAILURE", needs=_WHERE,

@@ -68,6 +68,10 @@ def parse_policy(kind: str, text: str) -> Any:
     >>> parse_policy("checkpointing", "predicted_windows:bucket=4h,victims=long:seconds=10m").victims
     LongJobs(seconds=600.0)
     """
+    if kind not in KINDS:
+        raise OptionError(
+            f"unknown kind of policy {kind!r}{checks.did_you_mean(kind, KINDS)}; kinds: {', '.join(KINDS)}"
+        )
     if len(str(text)) > _LONGEST:
         raise OptionError(f"a policy as text has at most {_LONGEST:,} characters, got {len(str(text)):,}")
     if kind == "order" and (order := _expression(str(text).strip())):
@@ -102,7 +106,9 @@ def _unknown(kind: str, name: str) -> str:
     words = list(dict.fromkeys([*words, *(Key.presets if kind == "order" else [])]))
     near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
     others = list(_rows(name))
-    where = f" (it is a {others[0]})" if others else near
+    where = f" (it is {checks.a(others[0].replace('_', ' '))})" if others else near
+    if others and kind == "scheduler" and others[0] == "order":
+        where = " (it is an order, which is an option of a scheduler)"
     return f"unknown {kind.replace('_', ' ')} {name!r}{where}; known: {', '.join(words)}"
 
 
@@ -135,6 +141,11 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
         if key in taken:
             raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
         if key == "order" and not re.fullmatch(r"[\w-]+", given.strip()):
+            if not given.strip():
+                known = ", ".join(legal) or "none"
+                raise OptionError(
+                    f"{item!r} is no option of {row.kind} {row.name!r}; known: {known} (write {row.name}:option=value)"
+                )
             value = parse_policy("order", given.strip())
         is_policy = key in _POLICIES and isinstance(value, str) and value != "dynamic"
         taken[key] = parse_policy(key, value) if is_policy else value

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, vocabulary
 from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failures import FailureTrace
@@ -302,9 +302,7 @@ class _Options(NamedTuple):
         for key in said:
             if key not in _TIMES:
                 raise OptionError(f"unit: {key!r} is no time{checks.did_you_mean(key, _TIMES)}: {', '.join(_TIMES)}")
-        return {
-            key: UNITS[checks.choice("unit", said[key], UNITS)] if key in said else named.get(key, 1.0) for key in _KEYS
-        }
+        return {key: vocabulary.unit(said[key]) if key in said else named.get(key, 1.0) for key in _KEYS}
 
 
 def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> FailureTrace:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, vocabulary
 from faultsim.data.columns import WORKLOAD, by_name
 from faultsim.data.further import TAKEN
 from faultsim.data.workload import Workload, reader_of_frames
@@ -19,7 +19,7 @@ from faultsim.readers.job_rows import missing, workload
 from faultsim.readers.named_columns import MOST_COMPARED, NamedColumns
 from faultsim.readers.named_values import any_values, durations, ids, labels, moments, numbers
 from faultsim.readers.timestamps import Moment
-from faultsim.vocabulary import UNITS, crosses_change, zone_of
+from faultsim.vocabulary import crosses_change, zone_of
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -335,7 +335,7 @@ def _units(unit: str | Mapping[str, str]) -> dict[str, float]:
     for key in given:
         if key not in _TIMES:
             raise OptionError(f"unit: {key!r} is no time{checks.did_you_mean(key, _TIMES)}; times: {', '.join(_TIMES)}")
-    return {key: UNITS[checks.choice("unit", given.get(key, "s"), UNITS)] for key in _TIMES}
+    return {key: vocabulary.unit(given.get(key, "s")) for key in _TIMES}
 
 
 def _check_runtime(given: Mapping[str, str | None]) -> None:

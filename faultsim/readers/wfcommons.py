@@ -173,7 +173,9 @@ def _parsed(lines: Lines) -> Any:
         return json.loads(lines.json(), parse_int=_whole)
     except json.JSONDecodeError as error:
         place = f"{lines.name}, line {error.lineno}, column {error.colno}"
-        raise InputError(f"{place}: {error.msg}; expected the JSON of WfCommons") from None
+        is_xml = error.doc.lstrip()[:1] == "<"
+        instead = " (this looks like XML: read_dax reads DAX files)" if is_xml else ""
+        raise InputError(f"{place}: {error.msg}; expected the JSON of WfCommons{instead}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
     except RecursionError:

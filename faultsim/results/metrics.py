@@ -28,7 +28,7 @@ _L = "model.md#overrun"
 _KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 
 #: Every metric by name, in the order in which ``print(result)`` shows them.
-METRICS: dict[str, Metric] = {}
+METRICS: dict[str, Metric] = checks.Named("metric", {})
 
 _metric = partial(adding_to, METRICS)
 _quiet = partial(_metric, quiet=True)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
+from faultsim.checks import OldNames
 from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.notebook import table_html
-from faultsim.data.tabular import Columns, ColumnTable, TablesOfAResult
+from faultsim.data.tabular import Columns, ColumnTable, ListedColumns, ReadOnlyDict, TablesOfAResult
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
 from faultsim.machines import Machine, machine_from_lowered
@@ -47,10 +48,10 @@ COUNTERS = (
     "events",
     "passes",
 )
-_FROM_LOG = ("id", "submit", "size")
+_FROM_LOG = ("id", "submit", "size", "user", "estimate")
 
 
-class JobColumns(ColumnTable):
+class JobColumns(ColumnTable, ReadOnlyDict):
     """Read-only columns of a result, one row per job in workload order; derived ones are computed on first use.
 
     Columns by name, rows by number; the length is the number of jobs.
@@ -79,6 +80,8 @@ class JobColumns(ColumnTable):
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
     def __getitem__(self, key: Any, /) -> Any:
         return self.column(key) if type(key) is str else super().__getitem__(key)
 
@@ -86,8 +89,12 @@ class JobColumns(ColumnTable):
         """The column of this name."""
         column = self._made.get(name)
         if column is None:
+            if name in (old := renames.renamed("column", "jobs")):
+                renames.warn(f"the column {name!r} of jobs", repr(old[name].new), 3)
+                return self.column(old[name].new)
             if name not in _DERIVED:
-                raise KeyError(f"no column {name!r}; columns: {', '.join(self)}")
+                hint = checks.did_you_mean(name, self)
+                raise KeyError(f"no column {name!r}{hint}; columns: {', '.join(self)}")
             column = self._made[name] = _DERIVED[name](self)
             column.setflags(write=False)
         return column
@@ -175,7 +182,7 @@ class Metrics(Mapping[str, float]):
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
 
 
-class Result(Pickled, TablesOfAResult, GoodputOfAResult):
+class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     """The outcome of a run: jobs, metrics, capacity ledger, events and allocations if recorded, provenance.
 
     `simulate` returns one; `load_result` reads a saved one. It is immutable.
@@ -239,7 +246,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
     @property
     def ledger(self) -> Mapping[str, float]:
         """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account."""
-        return MappingProxyType(self._output["ledger"])
+        return MappingProxyType(checks.Named("account", self._output["ledger"]))
 
     @property
     def counters(self) -> Mapping[str, int]:
@@ -250,7 +257,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         """
         if self._counters is None:
             self._counters = {name: int(self._output[name]) for name in COUNTERS}
-        return dict(self._counters)
+        return checks.Named("counter", self._counters)
 
     @property
     def span(self) -> tuple[float, float]:
@@ -404,7 +411,9 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
         columns: Mapping[str, Values] = self._output[key]
-        return columns if isinstance(columns, Held) else Columns(columns, what)
+        if isinstance(columns, Held):
+            return columns
+        return (ListedColumns if "node_offsets" in columns else Columns)(columns, what)
 
     # -- what made it
 
@@ -479,8 +488,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult):
         """
         write_schedule(path, self.jobs, self._record, self._header())
 
-    def write_jobs_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the jobs in the 17 columns of Batsim's ``_jobs.csv``, which evalys and similar tools read.
+    def write_batsim(self, path: str | os.PathLike[str]) -> None:
+        """Write the jobs as CSV in the 17 columns of Batsim's ``_jobs.csv``, which evalys and similar tools read.
 
         ``allocated_resources`` holds node numbers as interval sets ("0-4 6 8") if the run was made with
         ``record=True``, and is empty otherwise.

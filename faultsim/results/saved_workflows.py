@@ -75,7 +75,7 @@ def load_workflow_result(path: str | os.PathLike[str], *, allow_older_results: b
     counted = facts["counters"]
     flows = file.workflows()
     resources = file.resources()
-    file.check_tables(flows, resources.n_nodes)
+    file.check_tables(flows, resources.nodes)
     output: dict[str, object] = {name: arrays[f"jobs/{name}"] for name in ("node", "start", "finish", "kills")}
     first = np.cumsum([0, *map(len, flows)])
     for name, key in (("decisions", "decisions"), ("events", "events_table")):

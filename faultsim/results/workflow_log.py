@@ -120,7 +120,7 @@ class _Replay:
         self.waits = [np.diff(flow.predecessor_start).tolist() for flow in workflows]
         self.ranks = [_ranks(flow, resources, settings["outputs"]) for flow in workflows]
         self.entered: dict[tuple[int, int], float] = {}  # job in the pool -> since when
-        self.nodes, self.busy, self.down = resources.n_nodes, set[int](), set[int]()
+        self.nodes, self.busy, self.down = resources.nodes, set[int](), set[int]()
         self.downtimes = iter(() if trace is None else trace.downtime.tolist())  # all failures have events, in order
 
     def happen(self, time: float, kind: int, i: int, j: int, node: int) -> str:
@@ -179,13 +179,13 @@ def _ranks(flow: Workflow, resources: Resources, copy: float | None) -> list[flo
     if isinstance(bandwidth, float):
         moved = (sizes / bandwidth).tolist()
     else:
-        pairs = 1.0 / bandwidth[~np.eye(resources.n_nodes, dtype=bool)]
+        pairs = 1.0 / bandwidth[~np.eye(resources.nodes, dtype=bool)]
         moved = (sizes * (_sum(pairs) / len(pairs) if len(pairs) else 0.0)).tolist()
     durations = resources.durations(flow)
     ranks = [0.0] * len(flow)
     for job in reversed(flow.topological_order().tolist()):
         edges = range(starts[job], starts[job + 1])
-        mean = _sum(durations[job] + (copy if copy is not None and edges else 0.0)) / resources.n_nodes
+        mean = _sum(durations[job] + (copy if copy is not None and edges else 0.0)) / resources.nodes
         ranks[job] = mean + max((moved[edge] + ranks[after[edge]] for edge in edges), default=0.0)
     return ranks
 

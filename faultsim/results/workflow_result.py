@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.arrays import Floats, Values
-from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
@@ -242,7 +242,7 @@ class WorkflowResult(TablesOfAResult):
         >>> result.metrics["mean_makespan"], result.metrics["aoa"]
         (4.0, nan)
         """
-        return MappingProxyType(workflow_metrics(self))
+        return MappingProxyType(checks.Named("metric", workflow_metrics(self)))
 
     def __len__(self) -> int:
         return len(self._workflows)
@@ -301,30 +301,6 @@ class WorkflowResult(TablesOfAResult):
 
         save_arrays(path, arrays, facts, OF_WORKFLOWS)
 
-    def write_csv(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
-        """Write one of the tables (``"jobs"``, ``"decisions"``, ``"events"``) as text, a line per row.
-
-        ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        """
-        write_csv(path, self._table(table))
-
-    def write_parquet(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
-        """Write one of the tables as a Parquet file.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        MissingExtraError
-            If pyarrow is not installed.
-        """
-        write_parquet(path, self._table(table))
-
     def _header(self) -> str:
         s = self._settings
         jobs = len(self.jobs["job"])
@@ -342,7 +318,7 @@ class WorkflowResult(TablesOfAResult):
         if s["outputs"] is not None:
             parts.append("shared outputs")
         some = f"{len(self):,} workflow{'s' if len(self) > 1 else ''} ({jobs:,} job{'s' if jobs > 1 else ''})"
-        nodes = self._resources.n_nodes
+        nodes = self._resources.nodes
         return f"{some} on {nodes:,} node{'s' if nodes > 1 else ''}: {', '.join(parts)}"
 
     def __repr__(self) -> str:

@@ -35,6 +35,25 @@ def _scalar(action: Any) -> Any:
     return action.reshape(())[()] if isinstance(action, np.ndarray) and action.size == 1 else action
 
 
+def episode_jobs(jobs: object, log: Workload) -> int:
+    """The jobs of an episode, at most those of the log.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> episode_jobs(256, fs.Workload(submit=[0], runtime=[1], size=[1]))
+    Traceback (most recent call last):
+    faultsim.errors.OptionError: jobs: an episode of 256 jobs needs a longer log, this one has 1: give jobs=1 or less
+    """
+    number = checks.whole("jobs", jobs, low=1)
+    if number > len(log):
+        raise OptionError(
+            f"jobs: an episode of {number:,} jobs needs a longer log, this one has {len(log):,}: give jobs={len(log)} "
+            f"or less"
+        )
+    return number
+
+
 class Environment(gymnasium.Env[Any, np.int64]):
     """An episode is a stretch of a log, on a machine that is empty when it begins.
 
@@ -51,7 +70,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
             if name in options:
                 raise OptionError(f"an environment has no option {name!r}: {reason}")
         self._log, self._machine, self._options = log, machine, options
-        self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
+        self._jobs = episode_jobs(jobs, log)
         self._reward = make_reward(reward, metric)
         self._result: Result | None = None
         self._illegal = 0

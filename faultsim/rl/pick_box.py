@@ -11,7 +11,7 @@ from faultsim._core.decisions import Decision
 from faultsim.arrays import Flags, Integers
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Torus
+from faultsim.machines import Torus, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
@@ -35,7 +35,7 @@ class PickBox(Environment):
     ----------
     log : Workload, optional
         What episodes are taken from; by default the jobs of `synthetic.sdsc_like`, of 10,000, that fit into a box.
-    machine : Torus, optional
+    machine : Torus, or text such as "torus:4x4x8", optional
         By default `Torus` of 4 x 4 x 8 nodes.
     boxes : int, default 64
         How many boxes are shown, the first ones.
@@ -62,7 +62,7 @@ class PickBox(Environment):
     def __init__(
         self,
         log: Workload | None = None,
-        machine: Torus | None = None,
+        machine: Torus | str | None = None,
         *,
         boxes: int = 64,
         backfill: bool = True,
@@ -72,19 +72,16 @@ class PickBox(Environment):
         metric: str = "mean_bounded_slowdown",
         **options: Any,
     ) -> None:
-        machine = Torus(4, 4, 8) if machine is None else machine
-        if not machine.has_boxes:
-            kind = getattr(machine, "name", "other machine")
-            raise OptionError(
-                f"PickBox needs a Torus: a {kind} has no boxes, got {machine!r}; PickJob takes any machine"
-            )
+        on: Any = Torus(4, 4, 8) if machine is None else as_machine(machine)
+        if not on.has_boxes:
+            raise OptionError(f"PickBox needs a Torus: a {on.name} has no boxes, got {on!r}; PickJob takes any machine")
         if log is None:
             log = sdsc_like(10_000, rng=0)
             log = log[(log.size & (log.size - 1)) == 0]
-        super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
+        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
         self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)
-        self._scheduler, self._torus = External(order=order), machine
-        shape = machine.shape
+        self._scheduler, self._torus = External(order=order), on
+        shape = on.shape
         self.action_space = spaces.Discrete(self._n)
         self.observation_space = spaces.Dict(
             nodes=spaces.Box(0.0, 1.0, shape, np.float32),

@@ -9,7 +9,7 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.arrays import Flags
 from faultsim.data.workload import Workload
-from faultsim.machines import Cluster, Machine
+from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
@@ -29,7 +29,7 @@ class PickJob(Environment):
     ----------
     log : Workload, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
-    machine : Cluster, Torus or Pod, optional
+    machine : Cluster, Torus or Pod, or text such as "cluster:128", optional
         By default `Cluster` of 128 nodes.
     observation : str, default "compact"
         One of `OBSERVATIONS`: ``"compact"``; ``"rlscheduler"``, the 128 x 8 values of RLScheduler; ``"cqgym"``, the
@@ -76,7 +76,7 @@ class PickJob(Environment):
     def __init__(
         self,
         log: Workload | None = None,
-        machine: Machine | None = None,
+        machine: Machine | str | None = None,
         *,
         observation: str = "compact",
         slots: int | None = None,
@@ -87,11 +87,11 @@ class PickJob(Environment):
         **options: Any,
     ) -> None:
         log = lublin(10_000, rng=0) if log is None else log
-        machine = Cluster(128) if machine is None else machine
-        super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
+        on: Machine = Cluster(128) if machine is None else as_machine(machine)
+        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
         preset = OBSERVATIONS[checks.choice("observation", observation, OBSERVATIONS)]
         self._slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
-        self._preset = preset(log, machine, self._slots)
+        self._preset = preset(log, on, self._slots)
         self._scheduler = External(order=order)
         self.observation_space: Any = self._preset.space
         self.action_space: Any = Discrete(self._slots + 1)

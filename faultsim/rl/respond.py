@@ -13,7 +13,7 @@ from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
-from faultsim.machines import Cluster, Machine
+from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import Perfect, Predictor, QueueOrder, Scheduler
 from faultsim.policies.words import OrderWord, PredictorWord
 from faultsim.rl.environment import Environment
@@ -60,7 +60,7 @@ class Respond(Environment):
     ----------
     log : Workload, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
-    machine : Cluster, Torus or Pod, optional
+    machine : Cluster, Torus or Pod, or text such as "cluster:128", optional
         By default `Cluster` of 128 nodes.
     failures : FailureTrace, optional
         By default each node fails every 30 days, and is down for an hour.
@@ -94,7 +94,7 @@ class Respond(Environment):
     def __init__(
         self,
         log: Workload | None = None,
-        machine: Machine | None = None,
+        machine: Machine | str | None = None,
         *,
         failures: FailureTrace | None = None,
         predictor: Predictor | PredictorWord | None = None,
@@ -110,12 +110,12 @@ class Respond(Environment):
         if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
             raise OptionError(f"actions must be 'nothing' and then others, each once, got {self._actions}")
         log = lublin(10_000, rng=0) if log is None else log
-        machine = Cluster(128) if machine is None else machine
+        on: Machine = Cluster(128) if machine is None else as_machine(machine)
         if failures is None:
             span = 2.0 * float(log.submit[-1]) + 86400.0
-            failures = exponential_failures(machine.nodes, span, 30 * 86400.0, downtime=3600.0, rng=0)
+            failures = exponential_failures(on.nodes, span, 30 * 86400.0, downtime=3600.0, rng=0)
         options.update(failures=failures, predictor=Perfect() if predictor is None else predictor)
-        super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
+        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
         self._lead = checks.number("lead", lead, low=0.0, unit="seconds")
         self._scheduler = Easy(order, self._reward.started)
         self.action_space = Discrete(len(self._actions))

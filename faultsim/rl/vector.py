@@ -17,8 +17,9 @@ from faultsim._core.environments import PickJobs
 from faultsim.arrays import Flags, LongIntegers, Values
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, NotAvailableError, OptionError
-from faultsim.machines import Cluster
+from faultsim.machines import Cluster, as_machine
 from faultsim.policies import Fcfs
+from faultsim.rl.environment import episode_jobs
 from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
 from faultsim.rl.rewards import COSTS, GAMMA
 from faultsim.simulation.run import Run
@@ -46,7 +47,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         How many.
     log, slots, jobs, metric
         As for `PickJob`.
-    machine : Cluster, optional
+    machine : Cluster, or text such as "cluster:128", optional
         By default of 128 nodes.
     observation : {"compact", "rlscheduler"}, default "compact"
         As for `PickJob`.
@@ -88,7 +89,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         num_envs: int = 8,
         *,
         log: Workload | None = None,
-        machine: Cluster | None = None,
+        machine: Cluster | str | None = None,
         observation: str = "compact",
         slots: int | None = None,
         jobs: int = 256,
@@ -100,9 +101,9 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
-        machine = Cluster(128) if machine is None else machine
-        if not machine.any_nodes:
-            raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")
+        on: Any = Cluster(128) if machine is None else as_machine(machine)
+        if not on.any_nodes:
+            raise NotAvailableError(f"VectorPickJob is for clusters; on {on!r} use PickJob")
         if checks.choice("observation", observation, OBSERVATIONS) not in _PRESETS:
             raise NotAvailableError(f"VectorPickJob has no observation {observation!r}; use PickJob")
         if reward == "lost":
@@ -113,22 +114,22 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
-        shown = preset(log, machine, slots)
+        shown = preset(log, on, slots)
         self.single_observation_space = shown.space
         self.single_action_space = Discrete(slots + 1)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
+        self._jobs = episode_jobs(jobs, log)
         self._last, self._slots, self._copy = len(log) - self._jobs, slots, checks.flag("copy", copy)
         self._threads = min(checks.whole("threads", threads, low=1, high=64), self.num_envs)
         self._generators: list[np.random.Generator] = [np_random()[0] for _ in range(self.num_envs)]
         self._first = np.zeros((self.num_envs, AHEAD), np.int64)
         self._nothing = shown.nothing()
         self._out = self._room(self._nothing)
-        template = Simulation(log[: self._jobs], machine, scheduler=Fcfs())
+        template = Simulation(log[: self._jobs], on, scheduler=Fcfs())
         self._core = PickJobs(
             template._execution.engine,
-            _columns(log, machine, shown, metric),
+            _columns(log, on, shown, metric),
             {**self._out, "first": self._first},
             slots=slots,
             preset=list(_PRESETS).index(observation),

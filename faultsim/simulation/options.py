@@ -78,7 +78,7 @@ class Changes(Options, total=False):
     """What a copy of a run may have otherwise."""
 
     log: Workload
-    machine: Machine
+    machine: Machine | str
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Machine, parse_machine
-from faultsim.machines.kinds import ANY
+from faultsim.machines import Machine, as_machine
 from faultsim.policies import (
     Requeue,
     Strategy,
@@ -46,14 +45,14 @@ class Run(RunOptions):
 
     if TYPE_CHECKING:  # what it takes, where the fields are what it holds
 
-        def __init__(self, log: Workload, machine: Machine, **options: Unpack[Options]) -> None: ...
+        def __init__(self, log: Workload, machine: Machine | str, **options: Unpack[Options]) -> None: ...
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not isinstance(self.log, Workload):
             given = checks.shown(self.log, "Workload")
             raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {given}")
-        put(self, "machine", _machine(self.machine))
+        put(self, "machine", as_machine(self.machine))
         if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
             put(self, "scheduler", scheduler)
         if self.placement is None:
@@ -137,14 +136,6 @@ _OPTIONAL = tuple(kind for kind, row in KINDS.items() if row.option and kind not
 _DEFAULT_PLACEMENT = {name: row.placement() for name, row in MACHINES.items()}
 
 
-def _machine(value: object) -> Machine:
-    if isinstance(value, Machine):
-        return value
-    if isinstance(value, str):
-        raise OptionError(f"the machine must be {ANY}, got {value!r}; write {parse_machine(value)!r}")
-    raise OptionError(f"the machine must be {ANY}, got {value!r:.60}")
-
-
 def _checked_policy(kind: str, value: object) -> object:
     """The policy, which may be given as on the command line: ``"easy:order=shortest"``."""
     rows, base = known_policies(kind), KINDS[kind].base
@@ -158,5 +149,10 @@ def _checked_policy(kind: str, value: object) -> object:
         example = next((row.example for row in rows.values() if row.cls is value), "")
         made = repr(parse_policy(kind, example)) if example else f"{value.__name__}()"
         raise OptionError(f"{kind} must be an instance: write {kind}={made}, not {kind}={value.__name__}")
+    if isinstance(value, type) or callable(value):
+        raise OptionError(
+            f"{kind} must be one of {known}, or an object of your own subclass of fs.{base.__name__}, got "
+            f"{checks.shown_function(value)}"
+        )
     hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
     raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}{hint}")

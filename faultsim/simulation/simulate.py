@@ -18,7 +18,7 @@ from faultsim.simulation.run import Run
 @takes(Options, OPTIONS)
 def simulate(
     log: Workload,
-    machine: Machine,
+    machine: Machine | str,
     *,
     progress: bool | Progress = False,
     engine: EngineName = "core",
@@ -33,8 +33,8 @@ def simulate(
     ----------
     log : Workload
         The jobs; times in seconds, sizes in nodes.
-    machine : Cluster, Torus or Pod
-        Where they run.
+    machine : Cluster, Torus, Pod or str
+        Where they run; text as on the command line, such as ``"cluster:128"`` or ``"tpu-v4"``.
     scheduler : Scheduler, default EasyBackfill()
         `Fcfs`, `EasyBackfill`, `Backfill`, `ConservativeBackfill` or, on a cluster, `Preemptive`, each with ``order=``.
     placement : Placement, optional

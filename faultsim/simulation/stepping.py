@@ -69,7 +69,7 @@ class Simulation:
     def __init__(
         self,
         log: Workload,
-        machine: Machine,
+        machine: Machine | str,
         *,
         engine: EngineName = "core",
         live: int = 0,

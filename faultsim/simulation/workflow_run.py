@@ -209,13 +209,13 @@ def _check_nodes(failures: FailureTrace | None, predictor: Predictor | None, res
     if predictor is not None and "node" in (arrays := predictor.arrays()):
         columns["predictions"] = arrays["node"]
     for what, node in columns.items():
-        outside = np.flatnonzero(node >= resources.n_nodes)
+        outside = np.flatnonzero(node >= resources.nodes)
         if len(outside):
             row = int(outside[0])
-            repair = f"; map_nodes({resources.n_nodes}) or drop_outside({resources.n_nodes}) helps"
+            repair = f"; map_nodes({resources.nodes}) or drop_outside({resources.nodes}) helps"
             raise InputError(
-                f"{len(outside):,} of {len(node):,} {what} are of nodes outside 0 to {resources.n_nodes - 1:,}, "
+                f"{len(outside):,} of {len(node):,} {what} are of nodes outside 0 to {resources.nodes - 1:,}, "
                 f"first in row {row} (node {node[row]}){repair if what == 'failures' else ''}"
             )
     if failures is not None:
-        failures.refuse_others(resources.n_nodes, "failures", f"failures=trace.map_nodes({resources.n_nodes})")
+        failures.refuse_others(resources.nodes, "failures", f"failures=trace.map_nodes({resources.nodes})")

@@ -176,7 +176,7 @@ def _tables(flows: Sequence[Workflow], resources: Resources, when: Floats) -> di
         tables["cost"] = np.concatenate([flow.cost for flow in flows])
     else:
         tables["cost"] = np.concatenate([resources.durations(flow) for flow in flows])
-        tables["speed"] = np.ones(resources.n_nodes)
+        tables["speed"] = np.ones(resources.nodes)
     tables["bandwidth"] = 1.0 if resources.bandwidth is None else resources.bandwidth
     return tables
 
@@ -185,7 +185,7 @@ def _world(
     trace: FailureTrace | None, predictor: Predictor | None, resources: Resources, seed: int
 ) -> tuple[World, Matched]:
     """Failures and predictions, and how they match."""
-    foreseen = predictions(predictor, trace, nodes=resources.n_nodes, seed=seed)
+    foreseen = predictions(predictor, trace, nodes=resources.nodes, seed=seed)
     failing = FailureRows(np.empty(0), np.empty(0, np.int32), np.empty(0))
     if trace is not None:
         failing = FailureRows(trace.time, trace.node, trace.downtime)

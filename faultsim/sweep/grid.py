@@ -14,6 +14,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.data.limits import limits
 from faultsim.errors import OptionError
+from faultsim.machines import parse_machine
 from faultsim.sweep.axes import INPUT_AXES, is_bundle
 from faultsim.sweep.labels import Label, label, unique
 
@@ -105,14 +106,43 @@ def make_grid(
     cells: Iterable[Mapping[str, object]] | None,
 ) -> Grid:
     """The grid from the arguments of a `Sweep`, whose names are checked already (`checked_axes`)."""
+    grid, zipped = with_machines(grid), with_machines(zipped)
+    cells = None if cells is None else with_machines(list(cells) if isinstance(cells, Iterable) else [cells])
     if not isinstance(grid or {}, Mapping):
         raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
     dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
     groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
     dimensions += [_zip(group) for group in groups if group]
     if cells is not None:
-        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells]))
+        dimensions.append(_list(cells))
     return Grid(dimensions)
+
+
+def with_machines(given: Any) -> Any:
+    """Settings, or several, in which machines that are text are machines.
+
+    Examples
+    --------
+    >>> with_machines({"machine": ["cluster:4", "torus:2x2x1"], "scheduler": "easy"})
+    {'machine': [Cluster(nodes=4), Torus(x=2, y=2, z=1, wrap=True)], 'scheduler': 'easy'}
+    """
+    if isinstance(given, list | tuple):
+        return [with_machines(each) for each in given]
+    if not isinstance(given, Mapping):
+        return given
+    return {
+        name: _machines(value) if name == "machine" else with_machines(value) if isinstance(value, Mapping) else value
+        for name, value in given.items()
+    }
+
+
+def _machines(given: object) -> object:
+    """A machine, or the values of an axis of machines."""
+    if isinstance(given, str):
+        return parse_machine(given)
+    if isinstance(given, Mapping):
+        return {name: _machines(value) for name, value in given.items()}
+    return [_machines(each) for each in given] if isinstance(given, list | tuple) else given
 
 
 def _points(name: str, given: object) -> tuple[list[Label], list[Any]]:

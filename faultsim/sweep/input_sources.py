@@ -69,7 +69,7 @@ class _DrawnFailures(_Drawn):
         workflows: Sequence[Workflow] = (),
     ) -> FailureTrace:
         if resources is not None:
-            nodes, span = resources.n_nodes, longest_run(workflows, resources)
+            nodes, span = resources.nodes, longest_run(workflows, resources)
         else:
             assert machine is not None  # a sweep has these or those
             assert log is not None

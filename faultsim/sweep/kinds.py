@@ -14,8 +14,7 @@ from faultsim.data.further import TAKEN
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Machine, parse_machine
-from faultsim.machines.kinds import ANY
+from faultsim.machines import as_machine
 from faultsim.policies import Key
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
@@ -175,12 +174,7 @@ class _Jobs(Kind):
 
     def check_given(self, given: Mapping[str, object]) -> None:
         if "machine" in given:
-            machine = given["machine"]
-            if isinstance(machine, str):
-                meant = parse_machine(machine)
-                raise OptionError(f"the machine must be {ANY}, got {machine!r}; write {meant!r}")
-            if not isinstance(machine, Machine):
-                raise OptionError(f"the machine must be {ANY}, got {machine!r:.60}")
+            as_machine(given["machine"])
         super().check_given(given)
 
     def _fill_in(self, options: dict[str, object]) -> None:
@@ -249,7 +243,7 @@ class _Workflows(Kind):
             options.pop("arrivals", None)  # nobody knows how many there will be
 
     def nodes(self, given: Mapping[str, Any]) -> int:
-        return getattr(given.get("resources"), "n_nodes", 0)
+        return getattr(given.get("resources"), "nodes", 0)
 
     def taken(self, what: str, value: Any, source: object) -> Any:
         if what != "workflows":

@@ -43,7 +43,7 @@ def label(value: object) -> Label:
     if isinstance(value, Workload | FailureTrace | Workflow):
         return value.name or value.digest()[:8]
     if isinstance(value, Resources):
-        return value.n_nodes if value == Resources(value.n_nodes) else repr(value)
+        return value.nodes if value == Resources(value.nodes) else repr(value)
     if isinstance(value, list | tuple) and value and all(isinstance(each, Workflow) for each in value):
         names = ", ".join(str(label(each)) for each in value[:3])
         return names if len(value) <= 3 else f"{names}, ... ({len(value):,})"

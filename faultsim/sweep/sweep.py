@@ -17,7 +17,7 @@ from faultsim.policies.base import Policy
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import checked_axes
-from faultsim.sweep.grid import Grid, make_grid
+from faultsim.sweep.grid import Grid, make_grid, with_machines
 from faultsim.sweep.kinds import JOB_RUNS, kind_of
 from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
@@ -113,7 +113,7 @@ class Sweep:
         cells = list(cells) if isinstance(cells, Iterable) else cells
         axes = checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None)
         kind = kind_of(axes)
-        self.base: Mapping[str, object] = kind.base_options(base)
+        self.base: Mapping[str, object] = with_machines(kind.base_options(base))
         self.grid: Grid = make_grid(grid, zipped, cells)
         self.replicates: int = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)

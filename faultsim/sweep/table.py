@@ -13,7 +13,7 @@ from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
-from faultsim.data.tabular import ColumnTable
+from faultsim.data.tabular import ColumnTable, ReadOnlyDict
 from faultsim.errors import OptionError
 from faultsim.results.caveats import MANY_CUT, MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from faultsim.sweep.store import Store
 
 
-class SweepTable(Pickled, ColumnTable):
+class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
 
     ``table["mean_wait"]`` is a column, ``table[0]`` a row, ``table[:10]`` and ``table[mask]`` are tables.
@@ -93,14 +93,8 @@ class SweepTable(Pickled, ColumnTable):
     @overload
     def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice | Values | Sequence[bool], /) -> "SweepTable": ...
+    def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> "SweepTable": ...
     def __getitem__(self, key: Any, /) -> object:
-        if isinstance(key, slice):
-            rows = np.zeros(self.n_rows, np.bool_)
-            rows[key] = True
-            return self.where(rows)
-        if isinstance(key, list) or np.ndim(key):
-            return self.where(key)
         return super().__getitem__(key)
 
     def column(self, name: str) -> Values:
@@ -218,8 +212,10 @@ class SweepTable(Pickled, ColumnTable):
         rows = np.asarray(mask)
         if rows.dtype != np.bool_ or rows.shape != (self.n_rows,):
             raise OptionError(f"expected a mask of {self.n_rows} booleans, got {rows.dtype} of shape {rows.shape}")
-        places = np.flatnonzero(rows)
-        columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
+        return self._part(np.flatnonzero(rows))
+
+    def _part(self, places: Values) -> "SweepTable":
+        columns = {name: read_only(column[places]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
         kept: dict[str, Any] = {"name": self.name, "command": self.command, "base": self.base}
         kept["model_revision"] = self.model_revision

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim import checks, rates
+from faultsim import checks, rates, renames
 from faultsim.arrays import Floats
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
@@ -19,12 +19,13 @@ from faultsim.synthetic.times import Times
 _DAY = 86_400.0
 
 
+@renames.arguments("domain_failures")
 def domain_failures(
     domains: Domains,
     span: checks.Duration,
     *,
     per_day: float | Mapping[str, float],
-    mttr: Times | Mapping[str, Times] | None = None,
+    downtime: Times | Mapping[str, Times] | None = None,
     repairs: Repairs = "exponential",
     any_rate: bool = False,
     rng: checks.Random,
@@ -39,10 +40,10 @@ def domain_failures(
         Span of the trace in seconds.  All domains begin as new at time 0.
     per_day : float or mapping of str to float
         Failures a day of one domain that is up, or by kind: 0.0008 is 0.08 % of them a day.  With 0 a kind never fails.
-    mttr : float, object with sample(n, rng), function of (n, rng), or mapping of str to one of these
+    downtime : float, object with sample(n, rng), function of (n, rng), or mapping of str to one of these
         Mean down time in seconds, or what draws down times, or by kind; not for domains that have their own down time.
     repairs : {"exponential", "constant"}
-        Distribution of the down times where `mttr` is a number; a domain's own down time is always constant.
+        Distribution of the down times where `downtime` is a number; a domain's own down time is always constant.
     any_rate : bool
         Accept what otherwise is taken for a mistake in units: domains that fail more than once an hour, or that are
         down for most of the time.
@@ -54,7 +55,7 @@ def domain_failures(
     -------
     FailureTrace
         Its `node` is the row in `domains`; `FailureTrace.map_domains` makes failures of nodes of it.  Outages of one
-        domain never overlap, so that in the long run it is up for ``1 / (1 + rate * mttr)`` of the time.
+        domain never overlap, so that in the long run it is up for ``1 / (1 + rate * downtime)`` of the time.
 
     Raises
     ------
@@ -74,8 +75,8 @@ def domain_failures(
     ...     fs.Domains.blocks(1024, 1024, copies=48, kind="switch", effect="none"),
     ... ])
     >>> rates = {"host": 0.0008, "cable": 0.00005, "switch": 0.0004}
-    >>> mttr = {"host": "4h", "cable": "1d", "switch": "1h"}
-    >>> trace = fs.synthetic.domain_failures(parts, "365d", per_day=rates, mttr=mttr, rng=1)
+    >>> downtime = {"host": "4h", "cable": "1d", "switch": "1h"}
+    >>> trace = fs.synthetic.domain_failures(parts, "365d", per_day=rates, downtime=downtime, rng=1)
     >>> trace
     <FailureTrace 'domains': 460 failures, domains 2-7212, span 31536000 s>
     >>> trace.map_domains(parts)
@@ -87,15 +88,15 @@ def domain_failures(
     kind_of_repairs = checks.choice("distribution of repairs", repairs, REPAIRS)
     any_rate = checks.flag("any_rate", any_rate)
     per_kind = _by_kind("per_day", per_day, domains)
-    lasting = {} if mttr is None else _by_kind("mttr", mttr, domains, partly=True)
-    parts, used, expected = [], mttr is None or isinstance(mttr, Mapping), 0.0
+    lasting = {} if downtime is None else _by_kind("downtime", downtime, domains, partly=True)
+    parts, used, expected = [], downtime is None or isinstance(downtime, Mapping), 0.0
     for kind, stream in zip(domains.kinds, checks.generator(rng).spawn(len(domains.kinds)), strict=True):
         rows = domains.rows(kind)
         rate = checks.number(f"per_day of {kind!r}", per_kind[kind], low=0.0, unit="failures a day")
         own = np.unique(domains.downtime[rows])
         used |= bool(np.isnan(own).any())
         if rate > 0 or len(own) > 1 or kind in lasting:
-            down, constant = _down_time(kind, own, lasting, isinstance(mttr, Mapping))
+            down, constant = _down_time(kind, own, lasting, isinstance(downtime, Mapping))
         if rate > 0:
             expected += _check_rates(kind, rate, down, len(rows) * end, any_rate)
             rates.check_count("domain_failures", expected, f"{len(domains):,} domains for {end:g} s")
@@ -110,7 +111,7 @@ def domain_failures(
             )
             parts.append(of_kind.map_nodes(len(domains), rows))
     if not used:
-        raise InputError(f"mttr: {checks.shown(mttr)} is for nothing: all domains have a down time of their own")
+        raise InputError(f"downtime: {checks.shown(downtime)} has no effect: all domains have their own down time")
     # Of the parts the numbers are rows, which `map_nodes` took for nodes.
     return FailureTrace([], [], span=end).merge(*parts, name="domains")._numbered(numbering(domains))
 
@@ -125,7 +126,7 @@ def _check_rates(kind: str, per_day: float, down: object, time: float, any_rate:
         )
     if (lasts := rates.known_mean(down)) is not None:
         between = (f"the time between failures of {kind!r}", None, up)
-        rates.check_repair(what, (f"mttr of {kind!r}", down, lasts), between, any_rate, of=kind)
+        rates.check_repair(what, (f"downtime of {kind!r}", down, lasts), between, any_rate, of=kind)
     return time / (up + (lasts or 0.0))
 
 
@@ -146,10 +147,10 @@ def _down_time(kind: str, own: Floats, lasting: Mapping[str, object], by_kind: b
     of_domains = own[~np.isnan(own)]
     if not len(of_domains):
         if kind not in lasting:
-            raise InputError(f"mttr: nothing for the kind {kind!r}, whose domains have no down time of their own")
+            raise InputError(f"downtime: nothing for the kind {kind!r}, whose domains have no down time of their own")
         return lasting[kind], False
     if len(own) > 1:
-        raise InputError(f"mttr: domains of the kind {kind!r} have different down times; give them kinds of their own")
+        raise InputError(f"downtime: domains of the kind {kind!r} have different down times; give them different kinds")
     if by_kind and kind in lasting:
-        raise InputError(f"mttr: domains of the kind {kind!r} have a down time of their own, {of_domains[0]:g} s")
+        raise InputError(f"downtime: domains of the kind {kind!r} have a down time of their own, {of_domains[0]:g} s")
     return float(of_domains[0]), True

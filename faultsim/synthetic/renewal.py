@@ -54,7 +54,7 @@ def renewal_failures(
     nodes: int,
     span: checks.Duration,
     mtbf: checks.Duration,
-    mttr: Times,
+    downtime: Times,
     *,
     uptimes: Uptimes = "exponential",
     repairs: Repairs = "exponential",
@@ -71,7 +71,7 @@ def renewal_failures(
         Span of the trace in seconds.  All nodes begin as new at time 0.
     mtbf : float
         Mean up time of a node, in seconds: from a repair to the next failure.
-    mttr : float, or object with sample(n, rng), or function of (n, rng)
+    downtime : float, or object with sample(n, rng), or function of (n, rng)
         Mean down time of a node, in seconds, 0 or more; or what draws down times, as for `weibull_failures`.
     uptimes : {"exponential", "bathtub_per_gap", "bathtub_per_node"}
         Distribution of the up times.  [li2009] makes a bathtub curve of "three sub-populations", Weibull with shapes
@@ -82,7 +82,7 @@ def renewal_failures(
         - ``"bathtub_per_node"``: of nodes.  Node k always has shape number ``k % 3``, with the scale
           ``mtbf / Gamma(1 + 1/shape)``.
     repairs : {"exponential", "constant"}
-        Distribution of the down times where `mttr` is a number.
+        Distribution of the down times where `downtime` is a number.
     any_rate : bool
         Accept what otherwise is taken for a mistake in units: nodes that fail more than once a day (once an hour if the
         value was given with its unit), or that are down for most of the time.
@@ -92,7 +92,7 @@ def renewal_failures(
     Returns
     -------
     FailureTrace
-        Outages of a node never overlap.  In the long run the share ``mtbf / (mtbf + mttr)`` of the nodes is up.
+        Outages of a node never overlap.  In the long run the share ``mtbf / (mtbf + downtime)`` of the nodes is up.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def renewal_failures(
     --------
     >>> import faultsim as fs
     >>> day = 86_400
-    >>> trace = fs.synthetic.renewal_failures(512, 1000 * day, mtbf=56 * day, mttr=3600, rng=1)
+    >>> trace = fs.synthetic.renewal_failures(512, 1000 * day, mtbf=56 * day, downtime=3600, rng=1)
     >>> round(trace.summary(nodes=512)["availability"], 4)  # 56 days / (56 days + 1 hour)
     0.9993
     """
@@ -119,14 +119,14 @@ def renewal_failures(
     up = rates.mean_time("renewal_failures", mtbf, any_rate, endless=True)
     kind = checks.choice("distribution of repairs", repairs, REPAIRS)
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
-    down = rates.known_mean(mttr)
+    down = rates.known_mean(downtime)
     between = ("mtbf", mtbf, up)
     if down is not None:
-        rates.check_repair("renewal_failures", ("mttr", mttr, down), between, any_rate)
+        rates.check_repair("renewal_failures", ("downtime", downtime, down), between, any_rate)
     expected = n * (end / (up + (down or 0.0)) + 1)
     rates.check_count("renewal_failures", expected, f"{n:,} nodes for {end:g} s at mtbf={mtbf}")
-    if (lasts := checks.seconds(mttr)) is not None:
-        mttr = lasts
+    if (lasts := checks.seconds(downtime)) is not None:
+        downtime = lasts
     ups, downs, coins = checks.generator(rng).spawn(3)
     clock = np.zeros(n)
     alive = np.arange(n)
@@ -135,14 +135,14 @@ def renewal_failures(
         clock += draw(alive, up, ups)
         inside = clock <= end
         alive, clock = alive[inside], clock[inside]
-        lasting = sample_times("mttr", mttr, len(alive), downs)
-        if kind == "exponential" and isinstance(mttr, int | float | np.number):
+        lasting = sample_times("downtime", downtime, len(alive), downs)
+        if kind == "exponential" and isinstance(downtime, int | float | np.number):
             lasting = lasting * downs.standard_exponential(len(alive))
         parts.append((clock, alive, lasting))
         clock = clock + lasting
     time, node, lasting = (np.concatenate(values) for values in zip(*parts, strict=True))
     if down is None and (mean := rates.judged_draws(lasting)) is not None:
-        rates.check_repair("renewal_failures", ("the mean of mttr", None, mean), between, any_rate)
+        rates.check_repair("renewal_failures", ("the mean of downtime", None, mean), between, any_rate)
     order = np.argsort(time, kind="stable")
     return FailureTrace(
         time[order],

@@ -159,7 +159,7 @@ def test_generate(capsys, tmp_path):
     assert made("weibull", "--scale", 9000) == fs.synthetic.weibull_failures(320, 62 * day, 0.85, 9000, rng=0)
     exponential = made("exponential", "--nodes", 128, "--span", "10d", "--mtbf", "5d", "--downtime", 0, "--seed", 7)
     assert exponential == fs.synthetic.exponential_failures(128, 10 * day, mtbf=5 * day, rng=7)
-    renewal = made("renewal", "--mttr", 60, "--uptimes", "bathtub_per_gap", "--repairs", "constant")
+    renewal = made("renewal", "--downtime", 60, "--uptimes", "bathtub_per_gap", "--repairs", "constant")
     assert renewal == fs.synthetic.renewal_failures(
         320, 62 * day, 56 * day, 60, uptimes="bathtub_per_gap", repairs="constant", rng=0
     )

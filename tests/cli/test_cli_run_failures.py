@@ -151,7 +151,7 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
         (["--failures", "lanl.csv:lanl,sytem=2"], ["unknown argument '--sytem=2'", "did you mean '--system'?"]),
         (["--failures", "lanl.csv:lanl,gap=3"], ["--gap is for ras"]),
         (["--failures", "synthetic:weibul"], ["unknown kind 'weibul'", "did you mean 'weibull'?"]),
-        (["--failures", "synthetic:mttr=3"], ["--mttr is for renewal, not for weibull"]),
+        (["--failures", "synthetic:uptimes=constant"], ["--uptimes is for renewal, not for weibull"]),
         (["--failures", "synthetic:count=many"], ["--count", "many"]),
         (["--map-failures", "drop"], ["--map-failures drop: there are no --failures to map"]),
         (["--recovery", "hodl"], ["did you mean 'hold'?"]),

@@ -161,7 +161,7 @@ def test_a_caller_that_owns_jobs(engine):
 
 def test_other_formats(tmp_path):
     ran = fs.simulate(LOG, fs.Cluster(9), record=True)
-    ran.write_jobs_csv(tmp_path / "jobs.csv")
+    ran.write_batsim(tmp_path / "jobs.csv")
     with (tmp_path / "jobs.csv").open() as file:
         assert [row["job_id"] for row in csv.DictReader(file)] == ["a1", "b", "job-17", "b"]
     frame = ran.to_pandas()

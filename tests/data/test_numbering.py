@@ -20,7 +20,7 @@ PARTS = fs.Domains.join([
     fs.Domains.blocks(NODES, 16, kind="cube"),
     fs.Domains.blocks(NODES, NODES, copies=2, kind="switch, (spare)", effect="none"),
 ])  # fmt: skip
-OUTAGES = fs.synthetic.domain_failures(PARTS, "200d", per_day=0.01, mttr="8h", rng=1)
+OUTAGES = fs.synthetic.domain_failures(PARTS, "200d", per_day=0.01, downtime="8h", rng=1)
 MAPPED = OUTAGES.map_domains(PARTS)
 LOG = fs.synthetic.exponential(60, rng=1, mean_gap=4 * 3600, mean_runtime=DAY, sizes=[4, 16])
 SAID = (
@@ -95,7 +95,7 @@ def test_files_of_others(tmp_path):
 )
 def test_domains_are_no_nodes_of_any_machine(machine):
     """Whether or not all of the numbers are nodes."""
-    hosts = fs.synthetic.domain_failures(fs.Domains.hosts(NODES), "9d", per_day=0.1, mttr="1h", rng=1)
+    hosts = fs.synthetic.domain_failures(fs.Domains.hosts(NODES), "9d", per_day=0.1, downtime="1h", rng=1)
     for trace in (OUTAGES, OUTAGES[:0], OUTAGES[:1], hosts):
         refused(InputError, "its numbers are rows of Domains, not nodes", fs.simulate, LOG, machine, failures=trace)
     refused(InputError, SAID, fs.Run, LOG, machine, failures=OUTAGES)

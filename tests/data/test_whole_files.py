@@ -95,7 +95,7 @@ def test_all_that_results_write_is_whole(kept, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    for write in (result.save, result.write_swf, result.write_jobs_csv, log.write_swf):
+    for write in (result.save, result.write_swf, result.write_batsim, log.write_swf):
         with pytest.raises(OSError, match=r"No space.*kept"):
             write(kept)
     assert kept.read_text() == "before"

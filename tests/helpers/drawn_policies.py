@@ -41,7 +41,7 @@ VALUES = {
     "per": [0, 2, 1],
     "place": ["arrival", "tail"],
     "queue_cost": ["last", "mean"],
-    "repair": [3, 0],
+    "downtime": [3, 0],
     "repairs": ["known", "unknown"],
     "reservation": ["any", "fixed"],
     "residual": ["printed", "difference"],

@@ -100,8 +100,8 @@ def test_the_default_shape_has_the_least_surface(preset, wiring):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Pod(cubes=(4, 4)), r"cubes: a pod has three extents, such as \(4, 4, 4\), got \(4, 4\)"),
-        (lambda: Pod(cubes="4x4x4"), "cubes: a pod has three extents"),
+        (lambda: Pod(cubes=(4, 4)), r"cubes: a pod has three extents, such as \(4, 4, 8\) or '4x4x8', got \(4, 4\)"),
+        (lambda: Pod(cubes="4x4"), "cubes: a pod has three extents"),
         (lambda: Pod(cubes=(4, 0, 4)), "an extent of a pod must be .*1"),
         (lambda: Pod(cube=(2, 4, 4)), "cube: a cube has the same extent along all axes, got 2x4x4"),
         (lambda: Pod(hosts=3), "hosts: the 64 chips of a cube cannot be shared evenly by 3 hosts"),
@@ -195,7 +195,9 @@ def test_presets_as_text(name, preset):
         ("pod:4x4x4,wiring=copper", "wiring must be 'ocs' or 'static'|unknown wiring"),
         ("pod:4x4x4,aligned=0", "machine 'pod:4x4x4,aligned=0': aligned must be true or false, got '0'"),
         ("pod:4x4x4,wiring=static,wiring=ocs", "machine 'pod:4x4x4,wiring=static,wiring=ocs': wiring is given twice"),
-        ("tpu-v5p", r"unknown machine 'tpu-v5p' \(did you mean 'pod:tpu-v5p'\?\)"),
+        ("tpu-v5", r"unknown machine 'tpu-v5' \(did you mean 'tpu-v5p'\?\)"),
+        ("tpu-v5e", r"a tpu-v5e has no cubes; it is a 'torus:16x16x1' of chips"),
+        ("128", r"unknown machine '128' \(did you mean 'cluster:128'\?\)"),
         ("pod:tpu-v4,hosts=8", "tpu-v4 has its own hosts"),
         ("pods:4x4x4", r"unknown machine 'pods:4x4x4' \(did you mean 'pod'\?\)"),
     ],

@@ -74,6 +74,6 @@ def test_equality_print_pickle() -> None:
     assert repr(fs.Resources(3, bandwidth=1e6)) == "Resources(3, bandwidth=1e+06)"
     assert fs.Resources(3).lower() == {"nodes": 3, "speed": None, "bandwidth": None}
     with pytest.raises(AttributeError, match="read-only"):
-        uneven.n_nodes = 3
+        uneven.nodes = 3
     with pytest.raises(AttributeError, match="read-only"):
         del uneven.speed

@@ -146,7 +146,7 @@ def test_a_trace_is_counted_by_hand():
     trace = fs.FailureTrace([10, 20, 35], [0, 0, 3], [20, 20, 25], span=100)
     found = fs.plan(fs.Pod((1, 1, 2), (2, 2, 2), 2), "2x2x2,2x2x1", failures=trace, probabilities=(0.5, 0.95, 0.96))
     assert found.availability == pytest.approx(1 - 55 / 400)
-    assert (found.mtbf, found.repair) == (345 / 2, 55 / 2)
+    assert (found.mtbf, found.downtime) == (345 / 2, 55 / 2)
     rows = [row for row in map(found.promises.row, range(4)) if row["failures"] == "trace"]
     # Both cubes 50 s, one 45 s, none 5 s; all four hosts 50 s, three 45 s, two 5 s.
     assert [rows[0][f"slices_{p}"] for p in ("50", "95", "96")] == [2, 1, 0]
@@ -220,7 +220,9 @@ def test_the_long_run_of_a_simulation():
 
 
 def test_ratios_are_those_of_the_formulas():
-    found = fs.plan("pod:tpu-v4", [1024, 64], mtbf="100d", repair="4h", cost=30, restart_cost=120, interval="30m").ettr
+    found = fs.plan(
+        "pod:tpu-v4", [1024, 64], mtbf="100d", downtime="4h", cost=30, restart_cost=120, interval="30m"
+    ).ettr
     assert found["checkpointing"].tolist()[:5] == ["none", "periodic", "young", "daly", "max_availability"]
     assert found["interval"][0] == np.inf
     assert found["interval"][1] == 1800
@@ -236,20 +238,22 @@ def test_ratios_are_those_of_the_formulas():
 
 def test_simulated_ratios_are_inside_their_intervals():
     """20 runs; with one rule and shape the 95 % interval is known to hold for this seed, and is narrow."""
-    found = fs.plan("pod:tpu-v4", 1024, mtbf="100d", repair="4h", checkpointing="periodic:1h,1m", simulate=True, rng=2)
+    found = fs.plan(
+        "pod:tpu-v4", 1024, mtbf="100d", downtime="4h", checkpointing="periodic:1h,1m", simulate=True, rng=2
+    )
     row = found.ettr[0]
     assert row["low"] <= row["renewal"] <= row["high"]
     assert row["low"] < row["simulated"] < row["high"] < row["low"] + 0.03
     assert 300 < row["hits"] < 450, "20 jobs of 7 days, hit every 9.4 hours"
     assert len(found.ettr.notes) == 1
-    few = fs.plan("pod:tpu-v4", 64, mtbf="900d", repair="4h", checkpointing="none", simulate=True, runtime="1d").ettr
+    few = fs.plan("pod:tpu-v4", 64, mtbf="900d", downtime="4h", checkpointing="none", simulate=True, runtime="1d").ettr
     assert few["hits"][0] < 20
     assert "longer runtime" in few.notes[-1]
 
 
 def test_a_job_as_large_as_the_pod_waits_for_repairs():
     """Which the formulas do not know."""
-    found = fs.plan("pod:2x2x2", 512, mtbf="50d", repair="8h", checkpointing=["daly:60,50d"], simulate=True).ettr[0]
+    found = fs.plan("pod:2x2x2", 512, mtbf="50d", downtime="8h", checkpointing=["daly:60,50d"], simulate=True).ettr[0]
     assert found["high"] < found["renewal"] - 0.1
 
 
@@ -275,7 +279,9 @@ def test_hosts_that_fail_together_hit_a_slice_once():
 
 
 def test_rules_that_need_predictions_have_no_formula():
-    found = fs.plan("pod:tpu-v4", 64, mtbf="100d", repair="4h", checkpointing=["before-failure:60", fs.Young(60, "9d")])
+    found = fs.plan(
+        "pod:tpu-v4", 64, mtbf="100d", downtime="4h", checkpointing=["before-failure:60", fs.Young(60, "9d")]
+    )
     assert found.ettr["checkpointing"].tolist() == ["before-failure:60", "Young(cost=60.0, mtbf=777600.0)"]
     assert math.isnan(found.ettr["renewal"][0])
     assert math.isnan(found.ettr["first_order"][0])
@@ -297,7 +303,7 @@ def test_ways_to_name_a_shape():
 
 
 def test_tables_of_a_plan():
-    found = fs.plan("pod:tpu-v4", "8x8x16=2", availability=0.999, repair="4h")
+    found = fs.plan("pod:tpu-v4", "8x8x16=2", availability=0.999, downtime="4h")
     assert found.mtbf == pytest.approx(4 * 3600 * 999)
     assert list(found.to_pandas()) == list(found.promises)
     assert found.to_pandas("spares")["wanted"].tolist() == ["2 of 8x8x16"]
@@ -305,7 +311,7 @@ def test_tables_of_a_plan():
     assert "8x8x16" in found._repr_html_()
     assert "spare_97" in str(found)
     assert "2 of 8x8x16 on pod:4x4x4" in repr(found)
-    with pytest.raises(fs.OptionError, match="give repair= or mtbf=, too"):
+    with pytest.raises(fs.OptionError, match="give downtime= or mtbf=, too"):
         _ = fs.plan("pod:tpu-v4", 64, availability=0.999).ettr
     with pytest.raises(fs.OptionError, match=r"unknown table 'jobs'.*promises"):
         found.to_pandas("jobs")
@@ -321,7 +327,7 @@ def test_shares_over_the_availability():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pod": "cluster:4"}, "plan: the machine must be a pod, such as 'pod:tpu-v5p', got cluster:4"),
+        ({"pod": "cluster:4"}, "plan: the machine must be a pod, such as 'tpu-v5p', got cluster:4"),
         ({"pod": "pod:4x4x4,wiring=static,aligned=false"}, "with aligned=False no formula says"),
         ({"shapes": "4x4x6"}, r"4x4x6 of a slice is not allowed; the nearest that are: 4x4x4 \(64 chips\) and 4x4x8"),
         ({"shapes": "100"}, r"no slice has 100 chips; the nearest that are allowed have 64 \(4x4x4\) and 128"),
@@ -333,19 +339,19 @@ def test_shares_over_the_availability():
         ({"shapes": []}, "shapes: give at least one"),
         ({"shapes": "4x4x4,64"}, "shapes: 4x4x4 is given twice$"),
         ({"shapes": [8, 8, 16]}, "shapes: 2x2x2 is given twice; one shape of three extents is '8x8x16'$"),
-        ({"pod": "tpu-v4"}, "plan: the machine must be a pod, such as 'pod:tpu-v4', got tpu-v4"),
+        ({"pod": "tpu-v6e"}, "a tpu-v6e has no cubes"),
         ({"shapes": "many"}, "expected a shape such as '4x4x8' or a number of chips, got 'many'"),
         ({"availability": 1.0}, "availability must be above 0 and below 1, such as 0.999, got 1.0$"),
         ({"availability": 99.9}, r"got 99.9 \(is that in %\?\)"),
-        ({"availability": None}, "give availability=, or mtbf= and repair=, or failures="),
-        ({"mtbf": "1d", "repair": "1h"}, "give two of the three"),
+        ({"availability": None}, "give availability=, or mtbf= and downtime=, or failures="),
+        ({"mtbf": "1d", "downtime": "1h"}, "give two of the three"),
         ({"probabilities": (0.9, 97)}, "probability must be above 0 and below 1, such as 0.97, got 97"),
         ({"probabilities": ()}, "probabilities must be numbers such as"),
-        ({"simulate": True}, "plan: simulate= needs to know how often hosts fail; give repair= or mtbf=, too"),
+        ({"simulate": True}, "plan: simulate= needs to know how often hosts fail; give downtime= or mtbf=, too"),
         ({"checkpointing": "young:60,1d"}, "plan: checkpointing= needs to know"),
-        ({"repair": "1h", "checkpointing": []}, "checkpointing: give at least one rule"),
-        ({"repair": "1h", "checkpointing": ["none", "none"]}, "checkpointing: none is given twice"),
-        ({"repair": "1h", "cost": 0}, "cost must be above 0 seconds"),
+        ({"downtime": "1h", "checkpointing": []}, "checkpointing: give at least one rule"),
+        ({"downtime": "1h", "checkpointing": ["none", "none"]}, "checkpointing: none is given twice"),
+        ({"downtime": "1h", "cost": 0}, "cost must be above 0 seconds"),
     ],
 )
 def test_bad_use_is_one_line(options, message):

@@ -13,7 +13,7 @@ DAY = 86_400.0
 def long_waits(**options):
     """A slice of a whole pod whose hosts are all up for 3 % of the time."""
     rules = {"checkpointing": "periodic:1h,60", "runtime": "1d", "simulate": True}
-    return fs.plan("pod:tpu-v4", [4096], mtbf="100d", repair="8h", **rules, **options).ettr
+    return fs.plan("pod:tpu-v4", [4096], mtbf="100d", downtime="8h", **rules, **options).ettr
 
 
 @pytest.mark.parametrize("longer", [0.02, 20.0, 60.0])
@@ -34,7 +34,7 @@ def test_a_job_that_does_not_end_while_failures_last_has_no_ratio(monkeypatch):
 
 
 def test_a_slice_that_is_hardly_ever_up_is_not_simulated():
-    found = fs.plan("pod:tpu-v4", [4096], mtbf="100d", repair="24h", checkpointing="daly:60,100d", simulate=True).ettr
+    found = fs.plan("pod:tpu-v4", [4096], mtbf="100d", downtime="24h", checkpointing="daly:60,100d", simulate=True).ettr
     assert found["renewal"][0] > 0.8
     assert np.isnan(found["simulated"][0])
     assert found.notes[-1] == "not simulated in 1 of 1 rows: less than 2 % of the time is expected"
@@ -86,10 +86,10 @@ def test_shares_of_no_availability(availability, probability, message):
 
 def test_what_is_said_of_the_formulas():
     exact = "renewal: exact if failures are independent and exponential and a restart waits for no host"
-    notes = fs.plan("pod:tpu-v4", [1024, 4096], mtbf="100d", repair="4h").ettr.notes
+    notes = fs.plan("pod:tpu-v4", [1024, 4096], mtbf="100d", downtime="4h").ettr.notes
     assert notes[1:] == ("first_order is off by more than a point in 1 of 10 rows", exact)
     rules = {"checkpointing": "daly:60,50d", "simulate": True}
-    notes = fs.plan("pod:2x2x2", [512, 64], mtbf="50d", repair="8h", **rules).ettr.notes
+    notes = fs.plan("pod:2x2x2", [512, 64], mtbf="50d", downtime="8h", **rules).ettr.notes
     assert "simulated is off renewal by more than a point in 1 of 2 rows: restarts wait for hosts" in notes
     trace = fs.synthetic.renewal_failures(1024, 100 * DAY, 100 * DAY, "4h", rng=1)
     notes = fs.plan("pod:tpu-v4", 4096, failures=trace).ettr.notes
@@ -128,7 +128,7 @@ def test_far_too_many_slices_are_refused_at_once():
         ({"probabilities": [0.9, "0.97"]}, "probability must be"),
         ({"probabilities": [[0.9]]}, "probability must be"),
         ({"probabilities": [0.9, 0.9000000000000001]}, "two would have columns"),
-        ({"repair": "1h", "checkpointing": fs.Periodic}, "checkpointing: expected rules such as"),
+        ({"downtime": "1h", "checkpointing": fs.Periodic}, "checkpointing: expected rules such as"),
         ({"any_rate": 1}, "any_rate must be True or False"),
     ],
 )
@@ -155,9 +155,9 @@ def test_what_no_table_takes_is_refused(said):
     """An availability alone does not say how often hosts fail, so that there are no ratios."""
     with pytest.raises(fs.OptionError, match=f"{next(iter(said))}= needs to know how often hosts fail"):
         fs.plan("pod:tpu-v4", "4x4x8", availability=0.999, **said)
-    assert len(fs.plan("pod:tpu-v4", "4x4x8", availability=0.999, repair="4h", **said).ettr) == 5
+    assert len(fs.plan("pod:tpu-v4", "4x4x8", availability=0.999, downtime="4h", **said).ettr) == 5
 
 
 def test_rules_have_their_own_costs():
     with pytest.raises(fs.OptionError, match="cost= is for the usual rules"):
-        fs.plan("pod:tpu-v4", "4x4x8", mtbf="100d", repair="4h", checkpointing="young:60,100d", cost="2m")
+        fs.plan("pod:tpu-v4", "4x4x8", mtbf="100d", downtime="4h", checkpointing="young:60,100d", cost="2m")

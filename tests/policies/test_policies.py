@@ -134,7 +134,7 @@ test_bad_options = refusals(
     (lambda: fs.Periodic(1, -1), "cost of a checkpoint must be at least 0 seconds, got -1"),
     (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
     (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
-    (lambda: fs.MaxAvailability(1, 1, -1), "repair, .* must be at least 0 seconds, got -1"),
+    (lambda: fs.MaxAvailability(1, 1, -1), "downtime, .* must be at least 0 seconds, got -1"),
     (lambda: fs.Backfill(0), "depth must be at least 1 jobs, got 0"),
     (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
     (lambda: fs.Daly(1, -math.inf), "mtbf, .* must be above 0 seconds, got -inf"),
@@ -198,7 +198,7 @@ def test_intervals_of_checkpoints_by_hand():
         math.sqrt(1200) * (1 + math.sqrt(0.75) / 3 + 0.75 / 9) - 30, 20 / 64
     ])  # fmt: skip
     # [saxena2024]
-    available = fs.MaxAvailability(cost=30, mtbf=56 * 86400, repair=600).work_between(size)
+    available = fs.MaxAvailability(cost=30, mtbf=56 * 86400, downtime=600).work_between(size)
     assert available.tolist() == pytest.approx([math.sqrt(2 * (4838400 / n + 600) * 30 + 900) for n in size], rel=1e-15)
     assert fs.NoCheckpoint().work_between(size) is None
     assert [p.planned for p in (fs.Periodic(1, 1), fs.Young(1, 1e6), fs.Daly(1, 1e6))] == [True] * 3
@@ -244,7 +244,7 @@ test_bad_text = refusals(
 
 @pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
 def test_policies_of_another_kind_are_told(text):
-    refused(OptionError, "it is a workflow_scheduler", parse_policy, "scheduler", text)
+    refused(OptionError, "it is a workflow scheduler", parse_policy, "scheduler", text)
 
 
 def test_from_lowered_refuses_what_it_does_not_know():
@@ -363,7 +363,9 @@ def test_orders_that_are_expressions():
         parse_policy("order", "wpf3")
     with pytest.raises(OptionError, match=r"key 'size \+', column 7"):
         parse_policy("scheduler", "easy:order=size +")
-    with pytest.raises(OptionError, match=r"unknown queue order 'size'; known: 'arrival', .*'f4'"):
+    with pytest.raises(
+        OptionError, match=r"unknown queue order 'size' \(did you mean 'largest'\?\); known: 'arrival', .*'f4'"
+    ):
         fs.Fcfs(order="size")
 
 

@@ -216,7 +216,7 @@ def test_times_beyond_the_clock_are_errors_by_name():  # B15
 def test_nodes_that_never_fail_need_no_checkpoints():  # N2
     log = fs.Workload(submit=[0, 5], runtime=[4000, 3000], size=[2, 1])
     trace = fs.FailureTrace([500], [0], [10], span=10_000)
-    never = (fs.Young(30, math.inf), fs.Daly(30, "inf"), fs.MaxAvailability(30, math.inf, repair=10))
+    never = (fs.Young(30, math.inf), fs.Daly(30, "inf"), fs.MaxAvailability(30, math.inf, downtime=10))
     for engine in ("core", "reference"):
         plain = fs.simulate(log, fs.Cluster(4), failures=trace, engine=engine)
         for policy in never:

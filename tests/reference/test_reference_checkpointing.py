@@ -61,7 +61,7 @@ def test_planned_checkpoints_are_expected(length, starts):
 
 def test_interval_of_the_most_availability():
     """m = 100 / 4 = 25: sqrt(2 (25 + 7) 2 + 2 * 2) = sqrt(132)."""
-    rule = {"name": "max_availability", "cost": 2.0, "mtbf": 100.0, "repair": 7.0}
+    rule = {"name": "max_availability", "cost": 2.0, "mtbf": 100.0, "downtime": 7.0}
     assert MaxAvailability(rule).interval_of(4) == pytest.approx(132**0.5, rel=1e-15)
 
 

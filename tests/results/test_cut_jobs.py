@@ -210,7 +210,7 @@ def test_tables_and_exports_name_the_state(tmp_path, capsys):
     result.write_swf(tmp_path / "run.swf")
     rows = [line.split() for line in (tmp_path / "run.swf").read_text().splitlines() if line[0] != ";"]
     assert [row[10] for row in rows] == ["5", "5", "1"]
-    result.write_jobs_csv(tmp_path / "jobs.csv")
+    result.write_batsim(tmp_path / "jobs.csv")
     with open(tmp_path / "jobs.csv", newline="") as file:
         found = list(csv.DictReader(file))
     assert [row["final_state"] for row in found] == ["COMPLETED_WALLTIME_REACHED"] * 2 + ["COMPLETED_SUCCESSFULLY"]

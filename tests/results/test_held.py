@@ -75,7 +75,7 @@ def test_files_hold_the_nodes_as_the_plain_engine_lists_them(run, tmp_path, monk
     monkeypatch.setattr(module, "_BLOCK", 100)
     for name, result in (("fast", fast), ("slow", slow)):
         result.save(tmp_path / name)
-        result.write_jobs_csv(tmp_path / f"{name}.csv")
+        result.write_batsim(tmp_path / f"{name}.csv")
     assert "nodes" not in fast.allocations._columns  # nobody needed all of them at once
     assert (tmp_path / "fast.csv").read_bytes() == (tmp_path / "slow.csv").read_bytes()
     with np.load(tmp_path / "fast") as mine, np.load(tmp_path / "slow") as theirs:

@@ -193,7 +193,7 @@ def test_written_in_other_formats(tmp_path):
     assert [(row[2], row[3], row[4], row[10]) for row in rows] == [
         ("0", "10", "2", "1"), ("9", "4", "2", "5"), ("12", "-1", "1", "-1"), ("-1", "-1", "-1", "-1")
     ]  # fmt: skip
-    result.write_jobs_csv(tmp_path / "jobs.csv")
+    result.write_batsim(tmp_path / "jobs.csv")
     with (tmp_path / "jobs.csv").open() as file:
         table = list(csv.DictReader(file))
     assert [row["final_state"] for row in table] == [

@@ -67,7 +67,7 @@ def test_columns_are_those_of_the_data_dictionary(result):
         assert values.flags.c_contiguous
         assert not values.flags.writeable
         assert column.name in result.jobs
-    with pytest.raises(KeyError, match="no column 'waits'; columns: id, submit"):
+    with pytest.raises(KeyError, match=r"no column .waits. \(did you mean .wait.\?\); columns: id, submit"):
         _ = result.jobs["waits"]
     assert "waits" not in result.jobs
     assert repr(result.jobs).startswith("<jobs: 4 rows; id, submit, ")
@@ -390,14 +390,14 @@ def test_killed_jobs_in_other_formats(tmp_path):
     killed.write_swf(tmp_path / "killed.swf")
     rows = [line.split() for line in (tmp_path / "killed.swf").read_text().splitlines() if line[0] != ";"]
     assert [(row[3], row[10]) for row in rows] == [("4", "5"), ("3", "1")]
-    killed.write_jobs_csv(tmp_path / "killed.csv")
+    killed.write_batsim(tmp_path / "killed.csv")
     assert ",0,COMPLETED_WALLTIME_REACHED," in (tmp_path / "killed.csv").read_text()
 
 
 def test_write_jobs_csv(result, on_torus, tmp_path):
     import csv
 
-    result.write_jobs_csv(tmp_path / "jobs.csv")
+    result.write_batsim(tmp_path / "jobs.csv")
     with open(tmp_path / "jobs.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows[0]) == 17
@@ -408,12 +408,12 @@ def test_write_jobs_csv(result, on_torus, tmp_path):
     assert rows[0]["allocated_resources"] == "0-1"
     assert rows[1]["allocated_resources"] == "0-3"
 
-    on_torus.write_jobs_csv(tmp_path / "torus.csv")
+    on_torus.write_batsim(tmp_path / "torus.csv")
     with open(tmp_path / "torus.csv", newline="") as file:
         sizes = [nodes_in(row["allocated_resources"]) for row in csv.DictReader(file)]
     assert sizes == on_torus.jobs["allocated"].tolist()
 
-    fs.simulate(LOG, fs.Cluster(4)).write_jobs_csv(tmp_path / "bare.csv")
+    fs.simulate(LOG, fs.Cluster(4)).write_batsim(tmp_path / "bare.csv")
     with open(tmp_path / "bare.csv", newline="") as file:
         assert {row["allocated_resources"] for row in csv.DictReader(file)} == {""}
 
@@ -424,7 +424,7 @@ def nodes_in(intervals: str) -> int:
 
 
 def test_writing_to_standard_output(result, capsys):
-    result.write_jobs_csv("-")
+    result.write_batsim("-")
     assert capsys.readouterr().out.startswith("job_id,workload_name,profile,")
     result.write_swf("-")
     assert capsys.readouterr().out.startswith("; Version: 2.2")

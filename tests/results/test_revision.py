@@ -272,7 +272,7 @@ def test_pickles_of_older_versions_are_refused_by_name():
     """They have the attributes alone."""
     result = fs.simulate(LOG, fs.Cluster(2))
     for made in (result, sweep().run()):
-        empty = object.__new__(type(made))
+        empty = type(made).__new__(type(made))
         refused(fs.InputError, f"this pickle of a {type(made).__name__} is of an older", empty.__setstate__, vars(made))
 
     class OfRelease010:

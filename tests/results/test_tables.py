@@ -1,5 +1,6 @@
 """Every table: rows by number, its length, pandas, and the Arrow interface."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -173,8 +174,71 @@ def test_parts_of_a_sweep():
     mask = table["scheduler"] == "easy"
     assert len(table[mask]) == len(table[mask.tolist()]) == 4
     assert table[3]["start_delay"] == table["start_delay"][3]
-    refused(fs.OptionError, "expected a mask of 8 booleans", table.__getitem__, [1, 2])
-    refused(fs.OptionError, "takes the name of a column or the number of a row, got 2.5", table.__getitem__, 2.5)
+    assert table[[5, 1]]["start_delay"].tolist() == table["start_delay"][[5, 1]].tolist()
+    refused(fs.OptionError, "mask of a table needs one value per row, 8, got 2", table.__getitem__, [True, False])
+    refused(fs.OptionError, "a mask or a list of row numbers, got 2.5", table.__getitem__, 2.5)
+    refused(IndexError, "no row 8: there are 8", table.__getitem__, [0, 8])
+
+
+def test_pandas_takes_tables_as_they_are():
+    pandas = pytest.importorskip("pandas")
+    log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 3], size=[2, 2, 1], user=[7, 8, 9], estimate=[20, -1, 3])
+    result = fs.simulate(log, fs.Cluster(2), record=True)
+    for table in (result.jobs, result.events, TABLES["sweep"], result.by("user")):
+        frame = pandas.DataFrame(table)
+        assert list(frame) == list(table)
+        assert len(frame) == len(table)
+        assert frame.equals(table.to_pandas())
+    frame = pandas.DataFrame(result.jobs)
+    assert frame["user"].tolist() == [7, 8, 9]
+    assert frame["estimate"].tolist() == [20, -1, 3]
+    assert set(frame["state"]) == {"ended"}
+    assert pickle.loads(pickle.dumps(result.jobs))["wait"].tolist() == result.jobs["wait"].tolist()
+
+
+def test_parts_of_jobs():
+    log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 3], size=[2, 2, 1])
+    jobs = fs.simulate(log, fs.Cluster(2)).jobs
+    assert jobs[:2]["id"].tolist() == [1, 2]
+    assert jobs[jobs["wait"] > 9.5]["id"].tolist() == [3]
+    assert jobs[[2, 0]]["id"].tolist() == [3, 1]
+    assert list(jobs[:1]) == list(jobs)
+    assert (jobs != jobs, jobs == jobs, jobs[:1] != jobs[:1]) == (False, True, True)
+    for change in (jobs.clear, jobs.popitem, lambda: jobs.update(wait=1), lambda: jobs.__setitem__("wait", 1)):
+        refused(TypeError, "a table is read-only", change)
+    assert list(jobs.copy()) == list(jobs | {}) == list(jobs)
+
+
+def test_wrong_names_get_the_nearest():
+    log = fs.Workload(submit=[0], runtime=[10], size=[2])
+    result = fs.simulate(log, fs.Cluster(2))
+    flows = fs.simulate_workflows(fs.Workflow([1]), fs.Resources(1))
+    for mapping, wrong, right in (
+        (result.jobs, "waits", "wait"), (result.jobs, "ended", "finish"), (result.ledger, "used", "useful"),
+        (result.metrics, "mean_waits", "mean_wait"), (fs.METRICS, "mean_waits", "mean_wait"),
+        (result.counters, "event", "events"), (log, "sizes", "size"), (log.columns, "sizes", "size"),
+        (flows.metrics, "makespans", "makespan"), (fs.partition.ALGORITHMS, "bitmaps", "bitmap"),
+    ):  # fmt: skip
+        refused(KeyError, f"{wrong}' \\(did you mean '{right}'", mapping.__getitem__, wrong)
+    for thing, wrong, right in (
+        (log, "sizes", "size"), (result, "job", "jobs"), (fs.Torus(2, 2, 2), "node", "nodes"),
+        (fs.Resources(1), "node", "nodes"),
+    ):  # fmt: skip
+        refused(AttributeError, f"no attribute '{wrong}' \\(did you mean '{right}'", getattr, thing, wrong)
+
+
+def test_tables_of_a_result_are_written_alike(tmp_path):
+    log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
+    result = fs.simulate(log, fs.Cluster(2), record=True)
+    result.write_csv(tmp_path / "jobs.csv")
+    result.jobs.write_csv(tmp_path / "same.csv")
+    assert (tmp_path / "jobs.csv").read_text() == (tmp_path / "same.csv").read_text()
+    assert (tmp_path / "jobs.csv").read_text().splitlines()[0] == ",".join(result.jobs)
+    result.write_csv(tmp_path / "held.csv", "allocations")
+    assert (tmp_path / "held.csv").read_text().splitlines()[1].endswith(",0 1")
+    pytest.importorskip("pyarrow")
+    result.write_parquet(tmp_path / "jobs.parquet")
+    assert (tmp_path / "jobs.parquet").stat().st_size
 
 
 def test_an_empty_table():

@@ -181,7 +181,7 @@ def test_what_is_not_possible_is_counted():
         ({"observation": "compat"}, r"unknown observation 'compat' \(did you mean 'compact'\?\)"),
         ({"reward": "none"}, "unknown reward 'none'"),
         ({"metric": "makespan"}, "metric must be one of 'mean_wait'"),
-        ({"jobs": 9}, "jobs must be at least 1 and at most 4, got 9"),
+        ({"jobs": 9}, "an episode of 9 jobs needs a longer log, this one has 4: give jobs=4 or less"),
         ({"slots": 0}, "slots must be at least 1"),
         ({"scheduler": fs.Fcfs()}, "an environment has no option 'scheduler'"),
     ],

@@ -64,7 +64,7 @@ def test_who_was_killed_is_told_from_who_ended_and_who_timed_out(engine, overrun
     result.write_swf(tmp_path / "run.swf")
     rows = (tmp_path / "run.swf").read_text().splitlines()[-3:]
     assert [row.split()[10] for row in rows] == ["5", "1", {"extend": "1", "kill": "5"}[overrun]]
-    result.write_jobs_csv(tmp_path / "run.csv")
+    result.write_batsim(tmp_path / "run.csv")
     assert (tmp_path / "run.csv").read_text().splitlines()[1].count("COMPLETED_KILLED") == 1
 
 

@@ -72,7 +72,7 @@ def writers():
         "log.parquet": LOG.write_parquet,
         "trace.csv": TRACE.write_csv,
         "schedule.swf": RESULT.write_swf,
-        "jobs.csv": RESULT.write_jobs_csv,
+        "jobs.csv": RESULT.write_batsim,
         "workflows.csv": FLOWS.write_csv,
         "workflows.parquet": FLOWS.write_parquet,
         "sweep.csv": table.write_csv,

@@ -176,7 +176,7 @@ recovery = "hodl"
         (HEAD + "failures = { synthetic = 'weibull' }\n", ":5: base.failures: .* 'weibull' needs shape and scale"),
         (HEAD + "failures = { synthetic = 'weibull', shape = -1, scale = 9 }\n", ":5: base.failures: shape must be at"),
         (
-            HEAD + "[grid]\nfailures = ['none',\n { synthetic = 'renewal', mtbf = 'x', mttr = 1 }]\n",
+            HEAD + "[grid]\nfailures = ['none',\n { synthetic = 'renewal', mtbf = 'x', downtime = 1 }]\n",
             ":7: grid.failures: mtbf",
         ),
         (HEAD + "failures = { synthetic = 'weibull', shape = 1, scale = 9, count = -3 }\n", ":5: base.failures: count"),
@@ -233,7 +233,7 @@ def test_every_synthetic_log_is_drawn_anew(name):
 @pytest.mark.parametrize("name", FAILURES)
 def test_every_synthetic_trace_is_drawn_anew(name):
     options = {"weibull": {"shape": 0.8, "scale": 500.0}, "exponential": {"mtbf": "50000s"}}
-    options["renewal"] = {"mtbf": "50000s", "mttr": 100.0}
+    options["renewal"] = {"mtbf": "50000s", "downtime": 100.0}
     source = failures_source({"synthetic": name, **options[name]}, Path())
     log = fs.synthetic.nasa_like(100, rng=0)
     one = source(np.random.default_rng(0), fs.Cluster(128), log)

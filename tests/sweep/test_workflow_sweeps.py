@@ -27,7 +27,7 @@ def workflows(rng: np.random.Generator) -> list[fs.Workflow]:
 
 def failures(rng: np.random.Generator, resources: fs.Resources, workflows: tuple[fs.Workflow, ...]) -> fs.FailureTrace:
     assert len(workflows) == 3
-    return fs.synthetic.exponential_failures(resources.n_nodes, 3 * DAY, DAY, downtime=600, rng=rng)
+    return fs.synthetic.exponential_failures(resources.nodes, 3 * DAY, DAY, downtime=600, rng=rng)
 
 
 def kills(result: fs.WorkflowResult) -> float:

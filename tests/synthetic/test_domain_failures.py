@@ -26,7 +26,7 @@ def of_kind(trace, kind):
 
 
 def test_each_kind_fails_at_its_rate():
-    trace = domain_failures(PARTS, 4000 * DAY, per_day=RATES, mttr=MTTR, rng=1)
+    trace = domain_failures(PARTS, 4000 * DAY, per_day=RATES, downtime=MTTR, rng=1)
     for kind, down in (("host", 7200), ("cable", DAY), ("switch", 3600)):
         part = of_kind(trace, kind)
         expected = len(PARTS.rows(kind)) * 4000 / (1 / RATES[kind] + down / DAY)
@@ -38,19 +38,21 @@ def test_each_kind_fails_at_its_rate():
 
 
 def test_streams_of_kinds_are_apart():
-    trace = domain_failures(PARTS, 400 * DAY, per_day=RATES, mttr=MTTR, rng=1)
-    other = domain_failures(PARTS, 400 * DAY, per_day={**RATES, "host": 0.5}, mttr={**MTTR, "host": 60}, rng=1)
-    never = domain_failures(PARTS, 400 * DAY, per_day={**RATES, "host": 0}, mttr=MTTR, rng=1)
+    trace = domain_failures(PARTS, 400 * DAY, per_day=RATES, downtime=MTTR, rng=1)
+    other = domain_failures(PARTS, 400 * DAY, per_day={**RATES, "host": 0.5}, downtime={**MTTR, "host": 60}, rng=1)
+    never = domain_failures(PARTS, 400 * DAY, per_day={**RATES, "host": 0}, downtime=MTTR, rng=1)
     assert of_kind(trace, "cable") == of_kind(other, "cable") == of_kind(never, "cable")
     assert not len(of_kind(never, "host"))
-    assert domain_failures(PARTS, 400 * DAY, per_day=RATES, mttr=MTTR, rng=1) == trace
+    assert domain_failures(PARTS, 400 * DAY, per_day=RATES, downtime=MTTR, rng=1) == trace
 
 
 def test_cubes_that_are_up_are_binomial():
     """Independent hosts, 16 to a cube: the number of healthy cubes at independent times, by chi square."""
     up, down = 20 * DAY, 0.2 * DAY
     hosts = Domains.hosts(256)
-    trace = domain_failures(hosts, 4000 * DAY, per_day=DAY / up, mttr=ExponentialTimes(down), rng=3).map_domains(hosts)
+    trace = domain_failures(hosts, 4000 * DAY, per_day=DAY / up, downtime=ExponentialTimes(down), rng=3).map_domains(
+        hosts
+    )
     moments = np.arange(20, 4000, 2) * DAY  # ten mean repairs apart
     healthy = np.zeros(len(moments), dtype=int)
     for cube in range(16):
@@ -69,7 +71,7 @@ def test_cubes_that_are_up_are_binomial():
 
 def test_what_is_refused():
     def call(**changes):
-        return domain_failures(PARTS, 400 * DAY, **{"per_day": RATES, "mttr": MTTR, "rng": 1} | changes)
+        return domain_failures(PARTS, 400 * DAY, **{"per_day": RATES, "downtime": MTTR, "rng": 1} | changes)
 
     refused(
         InputError,
@@ -78,21 +80,24 @@ def test_what_is_refused():
         per_day={"host": 1, "cable": 1},
     )
     refused(InputError, r"per_day: no domains of kind 'hosts' \(did you mean 'host'\?\)", call, per_day={"hosts": 1})
-    refused(InputError, "mttr: nothing for the kind 'switch', whose domains", call, mttr={"host": 1})
+    refused(InputError, "downtime: nothing for the kind 'switch', whose domains", call, downtime={"host": 1})
     refused(
-        InputError, "mttr: domains of the kind 'cable' have a down time of their own", call, mttr={**MTTR, "cable": 1}
+        InputError,
+        "downtime: domains of the kind 'cable' have a down time of their own",
+        call,
+        downtime={**MTTR, "cable": 1},
     )
     refused(OptionError, "per_day of 'host' must be at least 0 failures a day", call, per_day={**RATES, "host": -1})
-    refused(InputError, "expected Domains, got 64", domain_failures, 64, DAY, per_day=1, mttr=1, rng=1)
+    refused(InputError, "expected Domains, got 64", domain_failures, 64, DAY, per_day=1, downtime=1, rng=1)
     mixed = Domains.join([Domains({"a": [0]}, 2, downtime=1), Domains({"b": [1]}, 2)])
     refused(
-        InputError, "kind 'domain' have different down times", domain_failures, mixed, DAY, per_day=1, mttr=1, rng=1
+        InputError, "kind 'domain' have different down times", domain_failures, mixed, DAY, per_day=1, downtime=1, rng=1
     )
-    assert len(call(mttr=3600)) > 0  # one for all that have none of their own
+    assert len(call(downtime=3600)) > 0  # one for all that have none of their own
 
 
 def test_a_trace_of_domains_runs():
-    trace = domain_failures(PARTS, 400 * DAY, per_day=RATES, mttr=MTTR, rng=1).map_domains(PARTS)
+    trace = domain_failures(PARTS, 400 * DAY, per_day=RATES, downtime=MTTR, rng=1).map_domains(PARTS)
     log = fs.synthetic.exponential(200, rng=1, mean_gap=DAY, mean_runtime=DAY, sizes=[16, 32])
     result = fs.simulate(log, fs.Torus(4, 4, 4), failures=trace)
     assert result.metrics["failures_hit"] > 0
@@ -101,8 +106,8 @@ def test_a_trace_of_domains_runs():
 def test_a_down_time_that_nobody_needs():
     """Of domains that have their own it is refused; those that never fail need none."""
     own = Domains.hosts(64, downtime=5)
-    refused(InputError, "mttr: 99999 is for nothing", domain_failures, own, "30d", per_day=1, mttr=99999, rng=1)
+    refused(InputError, "downtime: 99999 has no effect", domain_failures, own, "30d", per_day=1, downtime=99999, rng=1)
     parts = Domains.join([own, Domains.blocks(64, 16, kind="cube")])
     assert len(domain_failures(parts, "30d", per_day={"host": 0.1, "cube": 0}, rng=1))
-    assert len(domain_failures(parts, "30d", per_day={"host": 0.1, "cube": 1}, mttr=60, rng=1))
-    refused(InputError, "mttr: nothing for the kind 'cube'", domain_failures, parts, "30d", per_day=1, rng=1)
+    assert len(domain_failures(parts, "30d", per_day={"host": 0.1, "cube": 1}, downtime=60, rng=1))
+    refused(InputError, "downtime: nothing for the kind 'cube'", domain_failures, parts, "30d", per_day=1, rng=1)

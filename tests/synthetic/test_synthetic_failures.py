@@ -208,7 +208,7 @@ def test_nodes_that_never_fail(mtbf: Any) -> None:
 
     assert (len(trace()), trace().span, len(trace(count=3))) == (0, 1000, 3)
     for uptimes in ("exponential", "bathtub_per_gap", "bathtub_per_node"):
-        assert len(fs.synthetic.renewal_failures(4, 1000, mtbf=mtbf, mttr=10, uptimes=uptimes, rng=1)) == 0
+        assert len(fs.synthetic.renewal_failures(4, 1000, mtbf=mtbf, downtime=10, uptimes=uptimes, rng=1)) == 0
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_bad_options(changed: dict[str, Any], message: str) -> None:
 
 
 def renewal(**changed: Any) -> fs.FailureTrace:
-    options = {"nodes": 300, "span": 400 * DAY, "mtbf": 2 * DAY, "mttr": 0.25 * DAY, "any_rate": True, "rng": 1}
+    options = {"nodes": 300, "span": 400 * DAY, "mtbf": 2 * DAY, "downtime": 0.25 * DAY, "any_rate": True, "rng": 1}
     return fs.synthetic.renewal_failures(**{**options, **changed})
 
 
@@ -283,7 +283,7 @@ def test_expected_failures_of_exponential_nodes() -> None:
 
 def test_bathtub_mixture_drawn_for_each_gap() -> None:
     """Moments of the mixture of the three shapes at one scale: the mean is the MTBF, the squared cv 4.355."""
-    up = up_times(renewal(uptimes="bathtub_per_gap", span=4000 * DAY, mttr=0.0))
+    up = up_times(renewal(uptimes="bathtub_per_gap", span=4000 * DAY, downtime=0.0))
     shapes = (0.5, 1.0, 1.5)
     mean = np.mean([math.gamma(1 + 1 / k) for k in shapes])
     cv2 = np.mean([math.gamma(1 + 2 / k) for k in shapes]) / mean**2 - 1
@@ -293,7 +293,7 @@ def test_bathtub_mixture_drawn_for_each_gap() -> None:
 
 
 def test_bathtub_with_one_population_a_node() -> None:
-    trace = renewal(uptimes="bathtub_per_node", span=4000 * DAY, mttr=0.0)
+    trace = renewal(uptimes="bathtub_per_node", span=4000 * DAY, downtime=0.0)
     for which, shape in enumerate((0.5, 1.0, 1.5)):
         up = up_times(trace[trace.node % 3 == which])
         cv2 = math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2 - 1
@@ -303,7 +303,7 @@ def test_bathtub_with_one_population_a_node() -> None:
 
 def test_a_bathtub_brings_early_failures() -> None:
     """Within 1.7 MTBF: more than exponential, per gap more than per node."""
-    options: dict[str, Any] = {"nodes": 20_000, "span": 3.46 * DAY, "mttr": 0.0}
+    options: dict[str, Any] = {"nodes": 20_000, "span": 3.46 * DAY, "downtime": 0.0}
     count = {
         kind: len(renewal(uptimes=kind, **options)) for kind in ("exponential", "bathtub_per_gap", "bathtub_per_node")
     }
@@ -313,16 +313,16 @@ def test_a_bathtub_brings_early_failures() -> None:
 
 
 def test_repair_times_of_any_kind() -> None:
-    assert set(renewal(mttr=0.0).downtime) == {0.0}
-    assert set(renewal(mttr=100, repairs="constant").downtime) == {100.0}
-    assert renewal(mttr=LognormalTimes(3600, 7200)).downtime.mean() == pytest.approx(3600, rel=0.06)
-    assert renewal(mttr=lambda n, rng: np.ones(n)).downtime.max() == 1.0
+    assert set(renewal(downtime=0.0).downtime) == {0.0}
+    assert set(renewal(downtime=100, repairs="constant").downtime) == {100.0}
+    assert renewal(downtime=LognormalTimes(3600, 7200)).downtime.mean() == pytest.approx(3600, rel=0.06)
+    assert renewal(downtime=lambda n, rng: np.ones(n)).downtime.max() == 1.0
     assert renewal() == renewal(rng=np.random.Generator(np.random.PCG64DXSM(1)))
     assert renewal() != renewal(rng=2)
     refused(OptionError, "unknown distribution of up times 'bathtub'", renewal, uptimes="bathtub")
     refused(OptionError, "unknown distribution of repairs 'normal'", renewal, repairs="normal")
-    refused(OptionError, "mttr must be at least 0 s, got -1", renewal, mttr=-1)
-    refused(OptionError, "are about .* failures, and at most 10,000,000 are drawn", renewal, mtbf=0.1, mttr=0)
+    refused(OptionError, "downtime must be at least 0 s, got -1", renewal, downtime=-1)
+    refused(OptionError, "are about .* failures, and at most 10,000,000 are drawn", renewal, mtbf=0.1, downtime=0)
 
 
 def test_the_largest_draw_there_is_names_a_node_that_is_there() -> None:

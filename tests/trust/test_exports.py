@@ -31,9 +31,9 @@ def test_no_cell_of_a_csv_is_a_formula(text: str, tmp_path: Path) -> None:
     if "\r" not in text:
         assert fs.read_jobs(path).columns["queue"].tolist() == ["'" + text, "long"]
     result = fs.simulate(log, fs.Cluster(2))
-    result.write_jobs_csv(path)
+    result.write_batsim(path)
     table = fs.Sweep(fs.Run(log, fs.Cluster(2)), {"policy": {text: {"load": 0.5}, "b": {"load": 0.7}}}).run()
-    for write in (result.write_jobs_csv, table.write_csv, log.write_csv):
+    for write in (result.write_batsim, table.write_csv, log.write_csv):
         write(path)
         with path.open(newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]

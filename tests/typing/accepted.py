@@ -31,7 +31,7 @@ fs.synthetic.nasa_like(10, rng=1).with_load(0.9, nodes=128).with_gap_factor(0.8)
 
 hour, minute = timedelta(hours=1), np.timedelta64(1, "m")
 fs.Periodic("2h", cost=minute), fs.Young(cost=30, mtbf="56d"), fs.Daly(cost="30s", mtbf=hour)
-fs.MaxAvailability("30s", hour, repair=minute), fs.BeforeFailure("5m"), fs.RiskBased(hour, "5m"), fs.LongJobs("5m")
+fs.MaxAvailability("30s", hour, downtime=minute), fs.BeforeFailure("5m"), fs.RiskBased(hour, "5m"), fs.LongJobs("5m")
 fs.PredictedWindows("4h", "long", interval=hour, cost=minute), fs.Buckets(hour)
 fs.Requeue("tail", "30s"), fs.Hold(hour), fs.Defragment(cost="30s"), fs.LeastFailuresMigration(cost=hour)
 fs.IntervalPredictor(0.7, 0.6, "5m"), fs.IntervalPredictor.from_pairs([0], [3], interval=minute, precision=0.7)

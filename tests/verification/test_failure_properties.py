@@ -72,7 +72,7 @@ def scaled(policy, factor, **names):
     """A policy with the seconds among its parameters times a factor."""
     if policy is None:
         return None
-    seconds = ("cost", "interval", "checkpoint_cost", "restart_cost", "mtbf", "repair", "seconds")
+    seconds = ("cost", "interval", "checkpoint_cost", "restart_cost", "mtbf", "downtime", "seconds")
     changes = {
         field.name: getattr(policy, field.name) * factor
         for field in dataclasses.fields(policy)

@@ -76,7 +76,7 @@ MADE = {
     "Fars": fs.Fars(10, fs.ServiceUnitLoss()), "PredictedWindows": fs.PredictedWindows("20s", victims=fs.AllJobs()),
 }  # fmt: skip
 
-PLAN = partial(fs.plan, "pod:tpu-v4", {"4x4x8": 3}, mtbf="100d", repair="4h")
+PLAN = partial(fs.plan, "pod:tpu-v4", {"4x4x8": 3}, mtbf="100d", downtime="4h")
 
 
 def columns(result: Any) -> list[bytes]:

@@ -62,7 +62,7 @@ class Daly(NoCheckpoint):
 class MaxAvailability(NoCheckpoint):
     def interval_of(self, size: int) -> float:
         cost, m = self.rule["cost"], self.rule["mtbf"] / size
-        return math.sqrt(((2.0 * (m + self.rule["repair"])) * cost) + cost * cost)
+        return math.sqrt(((2.0 * (m + self.rule["downtime"])) * cost) + cost * cost)
 
 
 class BeforeFailure(NoCheckpoint):

@@ -144,7 +144,7 @@ def outages(pod: Pod, cubes: int, cables: bool, days: float, rng: np.random.Gene
     parts = parts_of(pod, cables)
     rates = {kind: DAILY[kind] for kind in parts.kinds}
     mttr = {kind: MTTR[kind] for kind in parts.kinds}
-    failures: FailureTrace = domain_failures(parts, 2 * days * DAY, per_day=rates, mttr=mttr, rng=rng).map_domains(
+    failures: FailureTrace = domain_failures(parts, 2 * days * DAY, per_day=rates, downtime=mttr, rng=rng).map_domains(
         parts
     )
     slices = pod.n_cubes // cubes
