@@ -88,8 +88,8 @@ cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t
     cdef int code = OK
     if s.record.on:
         close_stay(s, job)
-    s.machine.give(s.machine.state, job)
-    s.machine.take(s.machine.state, job, place)
+    s.machine.named.give(s.machine.state, job)
+    s.machine.placed.take(s.machine.state, job, place)
     if s.scheduler.adopt != NULL:
         code = s.scheduler.adopt(s.scheduler.state, s, job)
     return end_move(s, job, cost) if code == OK else code
@@ -279,7 +279,7 @@ cdef class Decision(Moment):
         _inside = self.enter(True)
         self.check()
         self.refuse_unless_named()
-        busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
+        busy = np.array([m.named.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
         shape = self.engine.settings.machine
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
 
@@ -315,8 +315,8 @@ cdef class Decision(Moment):
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
             return False
         if asks_shape(self.s, j):
-            return bool(m.has_free(m.state, m.occ, ask_of(self.s, j)))
-        return not m.placed or self.s.need[j] <= m.largest_now(m.state)
+            return bool(m.placed.has_free(m.state, m.occ, ask_of(self.s, j)))
+        return not m.placed or self.s.need[j] <= m.placed.largest_now(m.state)
 
     def boxes(self, job, size=None):
         """The free boxes that a job could take (torus): int32 of shape (k, 6), bases x, y, z and extents a, b, c.
@@ -332,11 +332,13 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
+        cdef int32_t nodes
         cdef long count, cap = 0
         if not m.boxes:
             self.refuse("a pod has no boxes: choose by d.slices or d.free_cubes" if m.placed else
                         "a cluster has no boxes: choose nodes by d.occupancy")
-        count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else clipped(size), NULL, &found, &cap)
+        nodes = self.s.need[j] if size is None else clipped(size)
+        count = m.placed.free_places(m.state, m.occ, nodes, NULL, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the boxes")
@@ -368,14 +370,14 @@ cdef class Decision(Moment):
             self.refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
         mask = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
         asked = ask_of(self.s, j) if size is None else n
-        count = -1 if mask == NULL else m.free_places(m.state, m.occ, asked, NULL, &found, &cap)
+        count = -1 if mask == NULL else m.placed.free_places(m.state, m.occ, asked, NULL, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the slices")
             rows = []
             for i in range(count):
                 memset(mask, 0, <size_t>m.words * sizeof(uint64_t))
-                m.put(m.state, mask, &found[i])
+                m.placed.put(m.state, mask, &found[i])
                 rows.append(nodes_in(mask, m.words))
             return np.array(rows, np.int32).reshape(count, max(0, min(n, m.nodes)))
         finally:
@@ -416,12 +418,12 @@ cdef class Decision(Moment):
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
             items = releases_all(&s.releases)
-            if m.has_free(m.state, m.occ, ask_of(s, head)):
+            if m.placed.has_free(m.state, m.occ, ask_of(s, head)):
                 self.time = s.now
                 memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
                 while n < s.releases.n and items[n].end <= s.now:
                     n += 1
-                m.release(m.state, items, n, self.later)
+                m.placed.release(m.state, items, n, self.later)
             else:
                 self.time = placed_shadow(s, items, s.releases.n, m.occ, ask_of(s, head), self.later)
             self.extra = 0
@@ -512,7 +514,7 @@ cdef class Decision(Moment):
             self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {node.shape[0]}")
         self.check_distinct(job, node, s.nodes, "node")
         for i in range(node.shape[0]):
-            if m.marked(m.state, m.occ, node[i]) and (owner < 0 or not m.holds(m.state, owner, node[i])):
+            if m.named.marked(m.state, m.occ, node[i]) and (owner < 0 or not m.named.holds(m.state, owner, node[i])):
                 self.refuse(f"node {node[i]} is not free")
         return 0
 
@@ -533,7 +535,7 @@ cdef class Decision(Moment):
             self.refuse(f"a box is six numbers (x, y, z, a, b, c), got {part.shape[0]}")
         for i in range(6):
             place.part[i] = part[i]
-        if not m.is_place(m.state, place):
+        if not m.placed.is_place(m.state, place):
             self.refuse(f"{tuple(numbers.tolist())} is no box of this machine")
         return 0
 
@@ -547,7 +549,7 @@ cdef class Decision(Moment):
             numbers = (numbers[:, None] * hosts + np.arange(hosts, dtype=np.int32)).ravel()
         node = numbers
         self.check_distinct(job, node, self.s.nodes, "node")
-        if node.shape[0] == 0 or not m.place_with(m.state, &node[0], <int32_t>node.shape[0], ask, place):
+        if node.shape[0] == 0 or not m.placed.place_with(m.state, &node[0], <int32_t>node.shape[0], ask, place):
             row = self.row_of(job)
             shape = f" of the shape {self.engine.column_of('shape', row)}" if asks_shape(self.s, job) else ""
             self.refuse(f"the {node.shape[0]} nodes given for job {row} are no slice of this pod{shape}")
@@ -558,7 +560,7 @@ cdef class Decision(Moment):
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
-        cdef int32_t size = m.size_of(place)
+        cdef int32_t size = m.placed.size_of(place)
         cdef uint64_t *mask
         cdef place_t old
         cdef bint too_many = False
@@ -574,13 +576,13 @@ cdef class Decision(Moment):
         try:
             memcpy(mask, m.occ, bytes)
             if owner >= 0:
-                old = m.place_of(m.state, owner)
-                m.lift(m.state, mask, &old)
-            if m.meets(m.state, mask, place):
+                old = m.placed.place_of(m.state, owner)
+                m.placed.lift(m.state, mask, &old)
+            if m.placed.meets(m.state, mask, place):
                 self.refuse(f"{self.taken(what, numbers, mask)} is not free")
-            if m.may_be_busy != NULL:
-                m.put(m.state, mask, place)
-                too_many = not m.may_be_busy(m.state, mask)
+            if m.placed.may_be_busy != NULL:
+                m.placed.put(m.state, mask, place)
+                too_many = not m.placed.may_be_busy(m.state, mask)
         finally:
             c_free(mask)
         if too_many:
@@ -598,7 +600,7 @@ cdef class Decision(Moment):
         hosts = self.engine.settings.machine["hosts"] if what == "cubes" else 1
         for number in numbers.tolist():
             for node in range(number * hosts, (number + 1) * hosts):
-                if m.marked(m.state, mask, node):
+                if m.named.marked(m.state, mask, node):
                     return f"{what[:-1]} {number}"
 
     # ------------------------------------------------------------------ below the acts
@@ -788,7 +790,7 @@ cdef class Decision(Moment):
             self.act("started")
             self.launch(j, at, size, NULL)
         else:
-            if asks_shape(self.s, j) or size <= m.largest_now(m.state):
+            if asks_shape(self.s, j) or size <= m.placed.largest_now(m.state):
                 set_window(self.s, j, self.s.now)
                 while size != 0 and size <= usable(self.s):
                     found = self.choose(j, size, NULL, &place)
@@ -816,7 +818,7 @@ cdef class Decision(Moment):
         else:
             self.check_place(job, given[0], given[1], -1, &place)
             self.act("started")
-            self.launch(job, at, m.size_of(&place), &place)
+            self.launch(job, at, m.placed.size_of(&place), &place)
         return 0
 
     def requeue(self, job):

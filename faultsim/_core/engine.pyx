@@ -327,11 +327,11 @@ cdef class Engine:
         cdef place_t place
         cdef int32_t[::1] nodes
         if self.s.machine.boxes:
-            place = self.s.machine.place_of(self.s.machine.state, job)
+            place = self.s.machine.placed.place_of(self.s.machine.state, job)
             return tuple([place.part[i] for i in range(6)])
         found = np.empty(self.s.allocated[job], np.int32)
         nodes = found
-        self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
+        self.s.machine.named.list_nodes(self.s.machine.state, job, &nodes[0])
         return found
 
     # ------------------------------------------------------------------ running
@@ -567,7 +567,7 @@ cdef class Engine:
     @property
     def work(self):
         """What was done so far, by name; for tests of how it grows."""
-        searched = self.s.machine.searched(self.s.machine.state) if self.s.machine.placed else 0
+        searched = self.s.machine.placed.searched(self.s.machine.state) if self.s.machine.placed else 0
         return {**self.s.work, "moved": self.s.releases.moved, "searched": searched}
 
     def queue(self):

@@ -35,7 +35,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     fs_require(s.state[job] == JOB_QUEUED and s.submit[job] <= s.now)
     fs_require(s.size[job] <= nodes and nodes <= s.free)
     fs_require(not s.machine.placed or (
-        s.machine.size_of(place) == nodes and not s.machine.meets(s.machine.state, s.machine.occ, place)))
+        s.machine.placed.size_of(place) == nodes and not s.machine.placed.meets(s.machine.state, s.machine.occ, place)))
     s.state[job] = JOB_RUNNING
     s.demand -= s.size[job]
     s.decision[job] = s.now
@@ -53,9 +53,9 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
         s.missed += 1
     if s.machine.placed:
-        s.machine.take(s.machine.state, job, place)
+        s.machine.placed.take(s.machine.state, job, place)
     elif s.given != NULL:
-        if s.machine.take_nodes(s.machine.state, job, s.given, nodes) < 0:
+        if s.machine.named.take_nodes(s.machine.state, job, s.given, nodes) < 0:
             return NO_MEMORY
     elif s.machine.named:
         if s.predictions.n > 0:
@@ -94,7 +94,7 @@ cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
     s.free += s.allocated[job]
     releases_remove(&s.releases, s.expected[job], job)
     if s.machine.named:
-        s.machine.give(s.machine.state, job)
+        s.machine.named.give(s.machine.state, job)
     s.change = CHANGED_ALL
     if s.scheduler.released != NULL:
         s.scheduler.released(s.scheduler.state, s, job)
@@ -149,8 +149,8 @@ cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil:
     cdef double begin
-    fs_require(s.state[job] == JOB_RUNNING and s.machine.size_of(place) == s.allocated[job])
-    s.machine.set_place(s.machine.state, job, place)
+    fs_require(s.state[job] == JOB_RUNNING and s.machine.placed.size_of(place) == s.allocated[job])
+    s.machine.placed.set_place(s.machine.state, job, place)
     s.moves[job] += 1
     if cost > 0 and s.track.on:
         if progress_pause(s, job, cost) < 0:

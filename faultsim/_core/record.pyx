@@ -51,14 +51,14 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     r.stay[r.n_stays].end = INFINITY
     r.stay[r.n_stays].job = job
     if s.machine.boxes:
-        r.stay[r.n_stays].place = s.machine.place_of(s.machine.state, job)
+        r.stay[r.n_stays].place = s.machine.placed.place_of(s.machine.state, job)
     else:
         # Between two ranges there is a node of others.
         if room_for(&s.blocks, s, &r.range, &r.cap_ranges, r.n_ranges + min(nodes, others + 1), sizeof(range_t)) < 0:
             return NO_MEMORY
         r.stay[r.n_stays].first = r.n_ranges
         r.stay[r.n_stays].nodes = r.n_nodes
-        r.n_ranges += s.machine.list_ranges(s.machine.state, job, &r.range[r.n_ranges])
+        r.n_ranges += s.machine.named.list_ranges(s.machine.state, job, &r.range[r.n_ranges])
         r.n_nodes += nodes
     r.open_stay[job] = r.n_stays
     r.n_stays += 1

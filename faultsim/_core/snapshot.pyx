@@ -33,7 +33,7 @@ cdef object place_in(sim_t *s, const place_t *place):
     mask = <uint64_t *>calloc(<size_t>words, sizeof(uint64_t))
     if mask == NULL:
         raise MemoryError("no memory for a place")
-    s.machine.put(s.machine.state, mask, place)
+    s.machine.placed.put(s.machine.state, mask, place)
     try:
         if FS_LITTLE_ENDIAN:
             return int.from_bytes((<const char *>mask)[:8 * words], "little")
@@ -56,7 +56,7 @@ cdef object reservation_of(sim_t *s, int32_t job):
 cdef int32_t holder_of(sim_t *s, int32_t node, list running) except -2:
     """The job that has a node, -1 for none."""
     for job in running:
-        if s.machine.holds(s.machine.state, job, node):
+        if s.machine.named.holds(s.machine.state, job, node):
             return job
     return -1
 
@@ -76,7 +76,7 @@ cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
     if s.machine.placed:
         places = []
         for job in running:
-            place = s.machine.place_of(s.machine.state, job)
+            place = s.machine.placed.place_of(s.machine.state, job)
             places.append(place_in(s, &place))
     down = []
     if s.trace.down != NULL:

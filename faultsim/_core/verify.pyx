@@ -26,10 +26,10 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
         if job < 0:
             continue
         if m.placed:
-            place = m.place_of(m.state, job)
-            if m.size_of(&place) != s.allocated[job]:
+            place = m.placed.place_of(m.state, job)
+            if m.placed.size_of(&place) != s.allocated[job]:
                 return b"a job's place is not of its allocated size"
-        if not m.add_job(m.state, seen, job):
+        if not m.named.add_job(m.state, seen, job):
             return b"a node holds two jobs"
     if s.track.on:
         for node in range(s.nodes):
@@ -41,7 +41,7 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
                     return b"a job runs on a node that is down"
                 continue
             down += 1
-            m.mark(m.state, seen, node)
+            m.named.mark(m.state, seen, node)
         if down != s.trace.n_down:
             return b"down nodes are miscounted"
     if not (mask_equal(seen, m.occ, m.words) if m.placed else are_busy(named_of(m), seen)):

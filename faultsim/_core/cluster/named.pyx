@@ -10,7 +10,7 @@ from faultsim._core.cluster.node_sets cimport (
 from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, range_t
+from faultsim._core.tables.machine cimport machine_nodes_t, machine_t, range_t
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.thresholds cimport thresholds
@@ -459,6 +459,13 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     return m
 
 
+cdef machine_nodes_t NODES
+NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
+NODES.block, NODES.unblock, NODES.holds, NODES.job_at = block, unblock, holds, job_at
+NODES.overlap, NODES.add_job, NODES.list_nodes, NODES.list_ranges = overlap, add_job, list_nodes, list_ranges
+NODES.take_nodes, NODES.give, NODES.drop = take_nodes, give, drop
+
+
 cdef int open_named(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef named_t *m = <named_t *>open_state(machine, sizeof(named_t))
@@ -478,11 +485,8 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     own_block(m, &m.owner, 0, sizeof(int32_t))
     own_block(m, &m.held, m.jobs, sizeof(nodes_t *))
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
-    machine.named = True
-    machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
-    machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
-    machine.give, machine.drop, machine.add_job, machine.list_nodes = give, drop, add_job, list_nodes
-    machine.take_nodes, machine.list_ranges, machine.job_at = take_nodes, list_ranges, job_at
+    machine.next_size = next_size
+    machine.named = &NODES
     return 0
 
 

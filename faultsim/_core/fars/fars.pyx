@@ -77,7 +77,7 @@ cdef inline bint may_move(const sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline int32_t suspicious_nodes(const sim_t *s, const fars_t *f, int32_t job) noexcept nogil:
     cdef int64_t first = f.first[f.next - 1]
-    return s.machine.overlap(s.machine.state, job, f.suspicious, &f.node[first], f.first[f.next] - first)
+    return s.machine.named.overlap(s.machine.state, job, f.suspicious, &f.node[first], f.first[f.next] - first)
 
 
 cdef int32_t find_suspects(sim_t *s, fars_t *f) noexcept nogil:
@@ -264,14 +264,14 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     cdef size_t bytes = <size_t>s.machine.words * sizeof(uint64_t)
     cdef int32_t job = suspect.job
     cdef double end = progress_moved_end(s, job, &f.cost)
-    cdef place_t place = s.machine.place_of(s.machine.state, job)
+    cdef place_t place = s.machine.placed.place_of(s.machine.state, job)
     cdef permit_t permit
     cdef int found, code
     if end < s.now:
         end = s.now
     memset(&permit, 0, sizeof(permit))
     memcpy(f.without, s.machine.occ, bytes)
-    s.machine.lift(s.machine.state, f.without, &place)
+    s.machine.placed.lift(s.machine.state, f.without, &place)
     memcpy(f.forbidden, f.suspicious, bytes)
     permit.forbidden = f.forbidden
     if s.scheduler.guard != NULL and s.queue.head != s.queue.end:
@@ -286,8 +286,8 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     if found:
         if s.record.on:
             close_stay(s, job)
-        s.machine.give(s.machine.state, job)
-        s.machine.take(s.machine.state, job, &place)
+        s.machine.named.give(s.machine.state, job)
+        s.machine.placed.take(s.machine.state, job, &place)
     if s.scheduler.settled != NULL:
         code = s.scheduler.settled(s.scheduler.state, s, job, &place if found else NULL)
         if code < 0:
@@ -302,9 +302,9 @@ cdef void suspect_nodes(sim_t *s, fars_t *f) noexcept nogil:
     cdef int64_t i
     if f.some:
         for i in range(f.first[f.next - 1], f.first[f.next]):
-            s.machine.unmark(s.machine.state, f.suspicious, f.node[i])
+            s.machine.named.unmark(s.machine.state, f.suspicious, f.node[i])
     for i in range(f.first[f.next], f.first[f.next + 1]):
-        s.machine.mark(s.machine.state, f.suspicious, f.node[i])
+        s.machine.named.mark(s.machine.state, f.suspicious, f.node[i])
     f.some = f.first[f.next + 1] > f.first[f.next]
     f.next += 1
     s.avoid = f.suspicious if f.some and f.last else NULL

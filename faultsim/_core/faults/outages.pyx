@@ -63,14 +63,14 @@ cdef void count_failure(sim_t *s, int32_t node) noexcept nogil:
 cdef int32_t job_on(sim_t *s, int32_t node) noexcept nogil:
     cdef const release_t *items
     cdef int32_t i, job
-    if not s.machine.marked(s.machine.state, s.machine.occ, node):
+    if not s.machine.named.marked(s.machine.state, s.machine.occ, node):
         return -1
-    if s.machine.job_at != NULL:
-        return s.machine.job_at(s.machine.state, node, &s.releases, &s.work.asked)
+    if s.machine.named.job_at != NULL:
+        return s.machine.named.job_at(s.machine.state, node, &s.releases, &s.work.asked)
     items = releases_all(&s.releases)
     for i in range(s.releases.n):
         job = items[i].job
-        if job >= 0 and s.machine.holds(s.machine.state, job, node):
+        if job >= 0 and s.machine.named.holds(s.machine.state, job, node):
             return job
     return -1
 
@@ -85,7 +85,7 @@ cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
         f.down[node] = 1
         f.n_down += 1
         s.free -= 1
-        s.machine.block(s.machine.state, node)
+        s.machine.named.block(s.machine.state, node)
     f.up_at[node] = until
     if f.repairs_known and releases_add(&s.releases, until, -1 - node, 1) < 0:
         return NO_MEMORY
@@ -181,7 +181,7 @@ cdef int repair(sim_t *s, int32_t node) noexcept nogil:
         releases_remove(&s.releases, f.up_at[node], -1 - node)
     f.n_down -= 1
     s.free += 1
-    s.machine.unblock(s.machine.state, node)
+    s.machine.named.unblock(s.machine.state, node)
     return OK
 
 

@@ -36,7 +36,7 @@ cdef const uint64_t *failing_nodes(sim_t *s) noexcept nogil:
     memset(p.failing, 0, <size_t>s.machine.words * sizeof(uint64_t))
     while i < p.n and p.begin[i] < p.window_to:
         if p.end[i] > p.window_from:
-            s.machine.mark(s.machine.state, p.failing, p.node[i])
+            s.machine.named.mark(s.machine.state, p.failing, p.node[i])
             found = True
         i += 1
     return p.failing if found else NULL
@@ -47,4 +47,4 @@ cdef int32_t failing_of_job(sim_t *s, int32_t job, double begin, double end) noe
     s.predictions.window_from = begin
     s.predictions.window_to = end
     failing = failing_nodes(s)
-    return 0 if failing == NULL else s.machine.overlap(s.machine.state, job, failing, NULL, 0)
+    return 0 if failing == NULL else s.machine.named.overlap(s.machine.state, job, failing, NULL, 0)

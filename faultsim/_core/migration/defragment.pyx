@@ -67,7 +67,7 @@ cdef bint worth_trying(defragment_t *p, sim_t *s) noexcept nogil:
         return False
     if p.attempted_before and mask_equal(m.occ, p.last_attempt, m.words):
         return False
-    return <double>m.largest_now(m.state) / s.free <= p.max_concentration
+    return <double>m.placed.largest_now(m.state) / s.free <= p.max_concentration
 
 
 cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
@@ -87,8 +87,8 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
         movers[n].job = job
         movers[n].nodes = items[i].nodes
         movers[n].decision = s.decision[job]
-        place = m.place_of(m.state, job)
-        m.lift(m.state, p.blocked, &place)
+        place = m.placed.place_of(m.state, job)
+        m.placed.lift(m.state, p.blocked, &place)
         n += 1
     qsort(movers, <size_t>n, sizeof(mover_t), largest_first)
     while True:
@@ -104,12 +104,12 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
             if code == 0:
                 stuck = i
                 break
-            m.put(m.state, p.trial, &movers[i].place)
+            m.placed.put(m.state, p.trial, &movers[i].place)
         if stuck < 0:
             break
         # It fits nowhere: it keeps its place, and the others are placed around it from the beginning.
-        place = m.place_of(m.state, movers[stuck].job)
-        m.put(m.state, p.blocked, &place)
+        place = m.placed.place_of(m.state, movers[stuck].job)
+        m.placed.put(m.state, p.blocked, &place)
         n -= 1
         memmove(&movers[stuck], &movers[stuck + 1], <size_t>(n - stuck) * sizeof(mover_t))
     count[0] = n
@@ -121,13 +121,13 @@ cdef void swap_places(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
     cdef int32_t i
     cdef place_t place
     for i in range(n):
-        place = m.place_of(m.state, p.moving[i].job)
-        m.set_place(m.state, p.moving[i].job, &p.moving[i].place)
+        place = m.placed.place_of(m.state, p.moving[i].job)
+        m.placed.set_place(m.state, p.moving[i].job, &p.moving[i].place)
         p.moving[i].place = place
 
 
 cdef inline bint stays(const defragment_t *p, const sim_t *s, int32_t i) noexcept nogil:
-    cdef place_t place = s.machine.place_of(s.machine.state, p.moving[i].job)
+    cdef place_t place = s.machine.placed.place_of(s.machine.state, p.moving[i].job)
     return same_place(&place, &p.moving[i].place)
 
 
@@ -172,13 +172,13 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
         return code
     s.n_attempted += 1
     p.attempted_before = True
-    largest = m.largest(m.state, p.trial)
-    if largest > m.largest_now(m.state):
+    largest = m.placed.largest(m.state, p.trial)
+    if largest > m.placed.largest_now(m.state):
         s.n_successful += 1
         if not p.keep_promise or keeps_promise(p, s, n, largest):
             adopted[0] = True
             s.epoch += 1        # promises may be missed after a migration (model.md#invariants)
-            m.rearrange(m.state, p.trial, largest)
+            m.placed.rearrange(m.state, p.trial, largest)
             qsort(p.moving, <size_t>n, sizeof(mover_t), by_job)
             for i in range(n):
                 if not stays(p, s, i):

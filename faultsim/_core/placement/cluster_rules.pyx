@@ -84,7 +84,7 @@ cdef int take_in_python(void *state, void *sim, int32_t job, int32_t count) noex
             nodes = (<object><PyObject *>s.owner).nodes_by_python(
                 <object>(<rule_t *>state).object, job, s.now, [
                     i for i in range(s.nodes) if not is_busy(named_of(&s.machine), i)], count)
-            return s.machine.take_nodes(s.machine.state, job, &nodes[0], count)
+            return s.machine.named.take_nodes(s.machine.state, job, &nodes[0], count)
         except BaseException as error:
             (<object><PyObject *>s.owner).keep_error(error)
             return PYTHON_ERROR

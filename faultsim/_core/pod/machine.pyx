@@ -14,7 +14,9 @@ from faultsim._core.pod.slices cimport (
     pod_has_free, pod_largest, pod_room, pod_t, pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t, range_t
+from faultsim._core.tables.machine cimport (
+    machine_nodes_t, machine_outlines_t, machine_places_t, machine_t, outline_t, permit_t, place_t, range_t,
+)
 
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
@@ -268,25 +270,35 @@ cdef int64_t searched(const void *state) noexcept nogil:
     return (<const pod_t *>state).looked
 
 
+cdef machine_nodes_t NODES
+NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
+NODES.block, NODES.unblock, NODES.holds = block, unblock, holds
+NODES.overlap, NODES.add_job, NODES.give, NODES.drop = overlap, add_job, give, drop
+NODES.list_nodes, NODES.list_ranges = list_nodes, list_ranges
+
+cdef machine_places_t PLACES
+PLACES.take, PLACES.place_of, PLACES.set_place, PLACES.rearrange = take, place_of, set_place, rearrange
+PLACES.size_of, PLACES.is_place, PLACES.place_with, PLACES.free_places = pod_size, is_place, place_with, free_places
+PLACES.put, PLACES.lift, PLACES.meets, PLACES.release = put, lift, meets, release
+PLACES.has_place, PLACES.has_free, PLACES.lacks = has_place, has_free, lacks
+PLACES.largest, PLACES.largest_now, PLACES.searched = largest, largest_now, searched
+PLACES.may_be_busy = may_be_busy
+
+cdef machine_outlines_t OUTLINES
+OUTLINES.trace, OUTLINES.fill = trace, fill
+OUTLINES.release_parts, OUTLINES.has_beside = release_parts, has_beside
+
+
 cdef int open_pod(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef pod_t *m = <pod_t *>open_state(machine, sizeof(pod_t))
     pod_open(m, options, columns["n_jobs"], columns["world"].shape_rank is not None)
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
-    machine.named = machine.placed = True
-    machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
-    machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
-    machine.give, machine.drop, machine.add_job, machine.take = give, drop, add_job, take
-    machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
-    machine.is_place, machine.free_places = is_place, free_places
-    machine.place_with, machine.may_be_busy = place_with, may_be_busy
-    machine.list_nodes, machine.list_ranges = list_nodes, list_ranges
-    machine.size_of, machine.put, machine.lift, machine.meets = pod_size, put, lift, meets
-    machine.release, machine.has_place, machine.has_free = release, has_place, has_free
-    machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks
-    machine.searched, machine.check = searched, check
-    machine.part = m.hosts if m.spares == 0 else 0
-    machine.trace, machine.fill, machine.release_parts, machine.has_beside = trace, fill, release_parts, has_beside
+    machine.next_size, machine.check = next_size, check
+    machine.named, machine.placed = &NODES, &PLACES
+    # Where cubes are held back, a free place may not be taken: outlines would not suffice (has_beside).
+    if m.spares == 0:
+        machine.part, machine.outlined = m.hosts, &OUTLINES
     return 0
 
 

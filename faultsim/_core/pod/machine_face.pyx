@@ -11,7 +11,7 @@ import numpy as np
 from faultsim._core.pod.choosing cimport pod_choose
 from faultsim._core.pod.slices cimport cubes_of, cubes_t, is_inside, pod_t
 from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.tables.machine cimport RANK_AT, machine_t, outline_t, permit_t, place_t
+from faultsim._core.tables.machine cimport RANK_AT, machine_places_t, machine_t, outline_t, permit_t, place_t
 
 from faultsim._core.pod.machine import POD
 
@@ -38,8 +38,8 @@ cdef class PodMachine:
         cdef cubes_t cubes
         mask = bytearray(8 * self.m.words)
         cdef unsigned char[::1] view = mask
-        self.m.put(self.m.state, <uint64_t *>&view[0], place)
-        size = self.m.size_of(place)
+        self.m.placed.put(self.m.state, <uint64_t *>&view[0], place)
+        size = self.m.placed.size_of(place)
         if is_inside(place):
             found, first = (place.part[0],), place.part[1]
         else:
@@ -62,9 +62,9 @@ cdef class PodMachine:
         occ = self._mask(busy)
         chosen = None
         if pod_choose(<pod_t *>self.m.state, occ, ask, &permit, &place):
-            assert self.m.is_place(self.m.state, &place)
+            assert self.m.placed.is_place(self.m.state, &place)
             chosen = self._row(&place)
-        n = self.m.free_places(self.m.state, occ, ask, &permit, &found, &capacity)
+        n = self.m.placed.free_places(self.m.state, occ, ask, &permit, &found, &capacity)
         if n < 0:
             free(found)
             raise MemoryError
@@ -77,15 +77,16 @@ cdef class PodMachine:
         """Whether a slice of exactly, and of at least this size is free, and the size of the largest."""
         self.kept = []
         occ = self._mask(busy)
-        return (bool(self.m.has_place(self.m.state, occ, ask)), bool(self.m.has_free(self.m.state, occ, ask)),
-                self.m.largest(self.m.state, occ))
+        cdef const machine_places_t *placed = self.m.placed
+        return (bool(placed.has_place(self.m.state, occ, ask)), bool(placed.has_free(self.m.state, occ, ask)),
+                placed.largest(self.m.state, occ))
 
     def place_with(self, nodes, ask=None):
         """The place that has these nodes, which are different ones, and may be `ask`'s; None: there is none."""
         cdef int32_t[::1] each = np.array(nodes, np.int32)
         cdef place_t place
-        if not self.m.place_with(self.m.state, &each[0], <int32_t>each.shape[0], len(nodes) if ask is None else ask,
-                                 &place):
+        if not self.m.placed.place_with(self.m.state, &each[0], <int32_t>each.shape[0],
+                                        len(nodes) if ask is None else ask, &place):
             return None
         return self._row(&place)
 
@@ -96,7 +97,8 @@ cdef class PodMachine:
         for i in range(3):
             outline.word[i] = taken >> (64 * i) & ((1 << 64) - 1)
             of_later.word[i] = 0 if later is None else later >> (64 * i) & ((1 << 64) - 1)
-        return bool(self.m.has_beside(self.m.state, &outline, ask, limit, NULL if later is None else &of_later, need))
+        return bool(self.m.outlined.has_beside(self.m.state, &outline, ask, limit,
+                                               NULL if later is None else &of_later, need))
 
     @staticmethod
     def with_rank(int32_t size, int32_t rank):
@@ -117,17 +119,17 @@ cdef class PodMachine:
         cdef place_t place
         if not pod_choose(<pod_t *>self.m.state, self.m.occ, ask, NULL, &place):
             return None
-        self.m.take(self.m.state, job, &place)
+        self.m.placed.take(self.m.state, job, &place)
         return self._row(&place)
 
     def give(self, int32_t job):
-        self.m.give(self.m.state, job)
+        self.m.named.give(self.m.state, job)
 
     def block(self, int32_t node):
-        self.m.block(self.m.state, node)
+        self.m.named.block(self.m.state, node)
 
     def unblock(self, int32_t node):
-        self.m.unblock(self.m.state, node)
+        self.m.named.unblock(self.m.state, node)
 
     def of_job(self, int32_t job, mask):
         """The nodes of a job, one by one; how many are in a mask; whether it can join the mask."""
@@ -135,9 +137,9 @@ cdef class PodMachine:
         occ = self._mask(mask)
         joined = bytearray(<bytes>self.kept[0])
         cdef unsigned char[::1] view = joined
-        joins = bool(self.m.add_job(self.m.state, <uint64_t *>&view[0], job))
-        return ([node for node in range(self.m.nodes) if self.m.holds(self.m.state, job, node)],
-                self.m.overlap(self.m.state, job, occ, NULL, 0), joins, int.from_bytes(joined, "little"))
+        joins = bool(self.m.named.add_job(self.m.state, <uint64_t *>&view[0], job))
+        return ([node for node in range(self.m.nodes) if self.m.named.holds(self.m.state, job, node)],
+                self.m.named.overlap(self.m.state, job, occ, NULL, 0), joins, int.from_bytes(joined, "little"))
 
     def twin(self):
         """A copy, as a simulation makes one."""

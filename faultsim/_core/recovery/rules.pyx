@@ -117,7 +117,7 @@ cdef int node_up(void *state, void *sim, int32_t job) noexcept nogil:
     if row[job].down == 0:
         return end_hold(s, job)
     for node in range(s.nodes):
-        if s.trace.down[node] and s.trace.up_at[node] > until and s.machine.holds(s.machine.state, job, node):
+        if s.trace.down[node] and s.trace.up_at[node] > until and s.machine.named.holds(s.machine.state, job, node):
             until = s.trace.up_at[node]
     if until < row[job].until:           # somebody said that the last of its nodes is up before its time
         row[job].until = until
@@ -194,14 +194,14 @@ cdef int relieve(void *state, void *sim, int32_t job, int32_t node) noexcept nog
     cdef bint works
     if s.allocated[job] == p.working[job]:
         return UNRELIEVED
-    for i in range(s.machine.list_nodes(s.machine.state, job, p.nodes)):
+    for i in range(s.machine.named.list_nodes(s.machine.state, job, p.nodes)):
         lower += p.nodes[i] < first
     works = lower < p.working[job]
     if works and go_back(s, job) < 0:
         return NO_MEMORY
     if s.record.on:
         close_stay(s, job)
-    gone = s.machine.drop(s.machine.state, job, node)
+    gone = s.machine.named.drop(s.machine.state, job, node)
     if gone < 0:
         return NO_MEMORY
     # What the job had too many, for as long as it had it.

@@ -98,7 +98,7 @@ cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
 cdef inline int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
     if p.largest < 0:
-        p.largest = s.machine.largest_now(s.machine.state)
+        p.largest = s.machine.placed.largest_now(s.machine.state)
     while at < q.end and s.need[q.job[at]] > (s.free if asks_shape(s, q.job[at]) else p.largest):
         at += 1
     return at
@@ -139,7 +139,7 @@ cdef double restrict(backfill_t *p, sim_t *s, double t, double end, permit_t *pe
             if r.begin == r.end and t < r.begin < end:
                 first = min(first, r.begin)
                 if i > 0 or not p.open_head:
-                    s.machine.put(s.machine.state, p.others, &r.place)
+                    s.machine.placed.put(s.machine.state, p.others, &r.place)
     return first
 
 
@@ -164,9 +164,9 @@ cdef bint spares_parts(backfill_t *p, sim_t *s) noexcept nogil:
     if not p.window.by_parts:
         return True
     memset(&later, 0, sizeof(outline_t))
-    m.trace(m.state, p.around, 0, p.line.words, &later)
+    m.outlined.trace(m.state, p.around, 0, p.line.words, &later)
     s.work.probes += 1
-    return m.has_beside(m.state, &p.window.taken, p.window.ask, p.window.limit, &later, p.reservation[0].ask)
+    return m.outlined.has_beside(m.state, &p.window.taken, p.window.ask, p.window.limit, &later, p.reservation[0].ask)
 
 
 cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
@@ -208,7 +208,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
                     return code
                 p.largest = -1
                 if p.open_head and p.reservation[0].begin < end:
-                    m.put(m.state, p.later.mask, &place)
+                    m.placed.put(m.state, p.later.mask, &place)
                 if end > s.now:
                     grant = granted(&p.line, m, &place, p.alone)
                     if take(p, &p.line, s.now, end, &grant) < 0:
@@ -316,7 +316,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
         spare_head(p, s, permit)
     for i in range(1 if p.open_head else 0, p.n):
         if p.reservation[i].begin < end:
-            s.machine.put(s.machine.state, forbidden, &p.reservation[i].place)
+            s.machine.placed.put(s.machine.state, forbidden, &p.reservation[i].place)
     return OK
 
 

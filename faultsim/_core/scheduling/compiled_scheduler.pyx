@@ -71,7 +71,7 @@ cdef int refuse(compiled_t *p, fault what, int32_t place, double number) noexcep
             need = s.need[job] if job >= 0 else 0
             error = (<object>p.refused)(
                 <int>what, now=s.now, place=place, waiting=p.look.waiting, row=row, need=need, free=usable(s),
-                placed=s.machine.placed, number=number)
+                placed=s.machine.placed != NULL, number=number)
         except BaseException as other:
             error = other
         (<object><PyObject *>s.owner).keep_error(error)
@@ -117,8 +117,8 @@ cdef inline bint has_room(compiled_t *p, int32_t job) noexcept nogil:
     if need > usable(p.s):
         return False
     if asks_shape(p.s, job):
-        return m.has_free(m.state, m.occ, ask_of(p.s, job))
-    return not m.placed or need <= m.largest_now(m.state)
+        return m.placed.has_free(m.state, m.occ, ask_of(p.s, job))
+    return not m.placed or need <= m.placed.largest_now(m.state)
 
 
 cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
@@ -191,7 +191,7 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     p.head = -1
     if not m.placed:
         return launch(p, place, size, NULL)
-    limit = size if asks_shape(p.s, job) else m.largest_now(m.state)
+    limit = size if asks_shape(p.s, job) else m.placed.largest_now(m.state)
     size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL, True, &where)
     if size <= 0:
         return break_off(p, size) if size < 0 else refuse(p, NO_ROOM, place, 0.0)
@@ -229,7 +229,7 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
             if code:
                 code = launch(p, place, size, &where)
                 if outlives and code == 0:
-                    m.put(m.state, p.later, &where)
+                    m.placed.put(m.state, p.later, &where)
                     p.extra -= size
                 return code if code < 0 else 1
             if shaped:
@@ -355,7 +355,7 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
         own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
         own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
         own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
-    p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed, s.nodes
+    p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed != NULL, s.nodes
     p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
     p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake
     s.scheduler.schedule = schedule

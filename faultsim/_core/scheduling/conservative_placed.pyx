@@ -192,7 +192,7 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     if old != INFINITY:
         granted(f, &s.machine, &p.place[job], p.own)
         if w.by_parts:
-            s.machine.trace(s.machine.state, p.own, 0, f.words, &w.own_parts)
+            s.machine.outlined.trace(s.machine.state, p.own, 0, f.words, &w.own_parts)
         if not new_head:
             stop = min(stop, p.gains.end)        # elsewhere nothing was given back
     if old == s.now:
@@ -239,7 +239,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         begin = old
         place = p.place[job]
         size = p.nodes[job]
-        starts = begin == s.now and not s.machine.meets(s.machine.state, s.machine.occ, &place)
+        starts = begin == s.now and not s.machine.placed.meets(s.machine.state, s.machine.occ, &place)
     starts = starts and not p.only_plans
     if begin < INFINITY:
         moves = begin != old or not same_place(&place, &p.place[job])
@@ -284,7 +284,7 @@ cdef inline int complete(plan_t *p, sim_t *s) noexcept nogil:
 
 
 cdef inline int give_back(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
-    cdef place_t place = s.machine.place_of(s.machine.state, job)
+    cdef place_t place = s.machine.placed.place_of(s.machine.state, job)
     forget(&p.line, s.now)
     return give_place(p, s, s.now, s.expected[job], &place)
 
@@ -313,7 +313,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     for i in range(s.queue.head, s.queue.end):
         other = s.queue.job[i]
         if p.begin[other] < p.end[other] and p.begin[other] < end:
-            s.machine.put(s.machine.state, forbidden, &p.place[other])
+            s.machine.placed.put(s.machine.state, forbidden, &p.place[other])
     return OK
 
 

@@ -58,7 +58,7 @@ cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
     cdef int32_t size = s.need[job]
     cdef place_t place
     cdef int code
-    if size > s.free or not m.has_free(m.state, m.occ, ask_of(s, job)):
+    if size > s.free or not m.placed.has_free(m.state, m.occ, ask_of(s, job)):
         return 0
     size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
     if size <= 0:
@@ -84,7 +84,7 @@ cdef int choose_from(sim_t *s, int32_t job, double t, const uint64_t *occ, uint6
     memset(mask, 0, <size_t>s.machine.words * sizeof(uint64_t))
     size = choose_growing(s, job, t, occ, s.nodes, NULL, False, &place)
     if size > 0:
-        s.machine.put(s.machine.state, mask, &place)
+        s.machine.placed.put(s.machine.state, mask, &place)
     return size if size < 0 else OK
 
 
@@ -113,10 +113,10 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     p.changes += 1
     if s.expected[job] < p.time:
         return
-    place = s.machine.place_of(s.machine.state, job)
+    place = s.machine.placed.place_of(s.machine.state, job)
     note_left(&p.left, s, &place)
     if s.expected[job] > p.time:
-        s.machine.lift(s.machine.state, p.occ, &place)
+        s.machine.placed.lift(s.machine.state, p.occ, &place)
 
 
 cdef void disturbed(void *state) noexcept nogil:
@@ -129,7 +129,8 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
     cdef int32_t i = 0
     cdef place_t place
     p.near.n = 0
-    if p.fixed or m.has_free_at == NULL or m.has_free(m.state, m.occ, need):    # a rule of the user's may have refused
+    # A free place at this time: a placement rule of the user's has refused it.
+    if p.fixed or m.placed.has_free_at == NULL or m.placed.has_free(m.state, m.occ, need):
         return
     while i < s.releases.n and items[i].end < p.time and p.time > s.now:
         i += 1
@@ -137,7 +138,7 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
         if items[i].job < 0 or p.near.n == s.limit.places_left:                 # a repaired node, or too many
             p.near.n = 0
             return
-        place = m.place_of(m.state, items[i].job)
+        place = m.placed.place_of(m.state, items[i].job)
         note_left(&p.near, s, &place)
         i += 1
 
@@ -175,7 +176,7 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no place has none.
-        if not shaped and p.none_free[size] != p.epoch and m.lacks(m.state, size):
+        if not shaped and p.none_free[size] != p.epoch and m.placed.lacks(m.state, size):
             p.none_free[size] = p.epoch
         if shaped or (p.none_free[size] != p.epoch and refused[size] != p.epoch):
             s.work.tried += 1
@@ -189,7 +190,7 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
                     return code
                 if outlives:
                     p.took_long = True
-                    m.put(m.state, p.occ, &place)
+                    m.placed.put(m.state, p.occ, &place)
                     p.permit.same = False
                 return 1
             if shaped:

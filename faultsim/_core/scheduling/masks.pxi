@@ -146,7 +146,7 @@ cdef void give_step(timeline_t *f, int32_t i, grant_t grant) noexcept nogil:
     if f.by_parts and grant.size >= grant.m.part:
         outline_lift(outline_at(f, i), &grant.parts)
     elif f.by_parts:
-        grant.m.trace(grant.m.state, taken, grant.low, grant.high, outline_at(f, i))
+        grant.m.outlined.trace(grant.m.state, taken, grant.low, grant.high, outline_at(f, i))
 
 
 cdef inline void note_edges(timeline_t *f, int32_t i, int32_t k, int32_t more) noexcept nogil:
@@ -164,7 +164,7 @@ cdef granted_t granted(const timeline_t *f, const machine_t *m, const place_t *p
     """The nodes of a place alone, in `mask`."""
     cdef granted_t grant
     memset(mask, 0, <size_t>f.words * sizeof(uint64_t))
-    m.put(m.state, mask, place)
+    m.placed.put(m.state, mask, place)
     grant.m, grant.mask = m, mask
     grant.low, grant.high = 0, f.words
     while grant.low < grant.high and mask[grant.low] == 0:
@@ -174,7 +174,7 @@ cdef granted_t granted(const timeline_t *f, const machine_t *m, const place_t *p
     grant.size = mask_count(mask + grant.low, grant.high - grant.low)
     memset(&grant.parts, 0, sizeof(outline_t))
     if f.by_parts:
-        m.trace(m.state, mask, grant.low, grant.high, &grant.parts)
+        m.outlined.trace(m.state, mask, grant.low, grant.high, &grant.parts)
     return grant
 
 
@@ -189,9 +189,9 @@ cdef bint has_place(const window_t *w, const uint64_t *mask) noexcept nogil:
     cdef const machine_t *m = &w.s.machine
     cdef int32_t size = w.ask
     if w.limit >= w.s.nodes or w.need != w.ask:
-        return m.has_free(m.state, mask, w.ask)
+        return m.placed.has_free(m.state, mask, w.ask)
     while size != 0 and size <= w.limit:
-        if m.has_place(m.state, mask, size):
+        if m.placed.has_place(m.state, mask, size):
             return True
         size = m.next_size(m.state, size + 1)
     return False
@@ -208,7 +208,7 @@ cdef bint may_fit(window_t *w) noexcept nogil:
         if w.any_full and not outline_grows(&w.taken, &w.full):
             return False
         w.s.work.probes += 1
-        if w.s.machine.has_beside(w.s.machine.state, &w.taken, w.ask, w.limit, NULL, 0):
+        if w.s.machine.outlined.has_beside(w.s.machine.state, &w.taken, w.ask, w.limit, NULL, 0):
             return True
         w.any_full, w.full = True, w.taken
         return False
@@ -281,7 +281,7 @@ cdef inline void fill_window(window_t *w, const timeline_t *f) noexcept nogil:
     """What is joined as a mask, in any case."""
     if w.by_parts:
         memset(w.mask, 0, <size_t>f.words * sizeof(uint64_t))
-        w.s.machine.fill(w.s.machine.state, &w.taken, w.mask)
+        w.s.machine.outlined.fill(w.s.machine.state, &w.taken, w.mask)
 
 
 cdef void join_steps(window_t *w, const timeline_t *f, double begin, double end) noexcept nogil:

@@ -17,16 +17,16 @@ cdef int line_of_running(void *owner, timeline_t *f, sim_t *s) noexcept nogil:
     if s.trace.n_down > 0 and not s.trace.repairs_known:
         for i in range(s.nodes):
             if s.trace.down[i]:
-                m.mark(m.state, mask_at(f, 0), i)
+                m.named.mark(m.state, mask_at(f, 0), i)
     # What is overdue is not taken: it counts as free for reservations (model.md#holes).
     while first < n and items[first].end <= s.now:
         first += 1
     for i in range(first, n):
         if items[i].job < 0:
-            m.mark(m.state, mask_at(f, 0), -1 - items[i].job)
+            m.named.mark(m.state, mask_at(f, 0), -1 - items[i].job)
         else:
-            place = m.place_of(m.state, items[i].job)
-            m.put(m.state, mask_at(f, 0), &place)
+            place = m.placed.place_of(m.state, items[i].job)
+            m.placed.put(m.state, mask_at(f, 0), &place)
     i, k = 0, first
     # Invariant: the releases before items[k] are free in step i.
     while True:
@@ -34,7 +34,7 @@ cdef int line_of_running(void *owner, timeline_t *f, sim_t *s) noexcept nogil:
         f.stamp[i] = f.changes
         if f.by_parts:
             memset(outline_at(f, i), 0, sizeof(outline_t))
-            m.trace(m.state, mask_at(f, i), 0, f.words, outline_at(f, i))
+            m.outlined.trace(m.state, mask_at(f, i), 0, f.words, outline_at(f, i))
         if k == n or items[k].end == INFINITY:
             break
         first = k
@@ -44,5 +44,5 @@ cdef int line_of_running(void *owner, timeline_t *f, sim_t *s) noexcept nogil:
             return NO_MEMORY
         i += 1
         f.edges[i] = k - first
-        m.release(m.state, items + first, k - first, mask_at(f, i))
+        m.placed.release(m.state, items + first, k - first, mask_at(f, i))
     return OK

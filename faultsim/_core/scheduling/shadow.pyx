@@ -17,10 +17,10 @@ cdef inline void put_back(const machine_t *m, const release_t *items, int32_t n,
     cdef place_t place
     for i in range(n):
         if items[i].job >= 0:
-            place = m.place_of(m.state, items[i].job)
-            m.put(m.state, mask, &place)
+            place = m.placed.place_of(m.state, items[i].job)
+            m.placed.put(m.state, mask, &place)
         else:
-            m.mark(m.state, mask, -1 - items[i].job)
+            m.named.mark(m.state, mask, -1 - items[i].job)
 
 
 cdef double turn(const sim_t *s, const release_t *items, int32_t count, int32_t high, int32_t gone,
@@ -30,7 +30,7 @@ cdef double turn(const sim_t *s, const release_t *items, int32_t count, int32_t 
     cdef int32_t n = high + 1
     while n < count and items[n].end <= shadow:
         n += 1
-    s.machine.release(s.machine.state, items + gone, n - gone, there)
+    s.machine.placed.release(s.machine.state, items + gone, n - gone, there)
     return shadow
 
 
@@ -42,13 +42,13 @@ cdef double first_place(sim_t *s, const release_t *items, int32_t count, const u
     cdef int32_t mid
     cdef double shadow
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
-    m.release(m.state, items, low + 1, there)
+    m.placed.release(m.state, items, low + 1, there)
     # Free places only grow as jobs leave: bisect for the first release that is enough.  `there` is after items[low].
     while high - low > 1:
         mid = (low + high) >> 1
-        m.release(m.state, items + low + 1, mid - low, there)
+        m.placed.release(m.state, items + low + 1, mid - low, there)
         s.work.probes += 1
-        if m.has_free(m.state, there, need):
+        if m.placed.has_free(m.state, there, need):
             put_back(m, items + low + 1, mid - low, there)
             high = mid
             sure = True
@@ -56,7 +56,7 @@ cdef double first_place(sim_t *s, const release_t *items, int32_t count, const u
             low = mid
     shadow = turn(s, items, count, high, low + 1, there)
     s.work.probes += not sure
-    return shadow if sure or m.has_free(m.state, there, need) else INFINITY
+    return shadow if sure or m.placed.has_free(m.state, there, need) else INFINITY
 
 
 cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
@@ -67,13 +67,13 @@ cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const u
     cdef int enough
     cdef place_t place
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
-    m.release(m.state, items, first, there)
+    m.placed.release(m.state, items, first, there)
     found[0] = False
     while i < end and items[i].job >= 0:                # a repaired node is no place
-        place = m.place_of(m.state, items[i].job)
-        m.lift(m.state, there, &place)
+        place = m.placed.place_of(m.state, items[i].job)
+        m.placed.lift(m.state, there, &place)
         s.work.near += 1
-        enough = m.has_free_at(m.state, there, need, &place)
+        enough = m.placed.has_free_at(m.state, there, need, &place)
         if enough:
             found[0] = enough > 0
             return i
@@ -96,7 +96,7 @@ cdef double shadow_within(sim_t *s, const release_t *items, int32_t count, const
     if free < nodes:
         return INFINITY
     # The head could not start, so with nothing released there is no place (but a rule of the user's may have refused).
-    if m.has_free_at != NULL and (occ != m.occ or not m.has_free(m.state, occ, need)):
+    if m.placed.has_free_at != NULL and (occ != m.occ or not m.placed.has_free(m.state, occ, need)):
         first = first_left(s, items, count, occ, need, first, &found, there)
         if found:
             return turn(s, items, count, first, first + 1, there)
@@ -126,15 +126,15 @@ cdef bint has_free_since(sim_t *s, const uint64_t *mask, int32_t need, const lef
     """Is there a place in a mask that had none before these became free?"""
     cdef const machine_t *m = &s.machine
     cdef int32_t i
-    cdef int enough = -1 if m.has_free_at == NULL or left.n > s.limit.places_left else 0
+    cdef int enough = -1 if m.placed.has_free_at == NULL or left.n > s.limit.places_left else 0
     for i in range(left.n if enough == 0 else 0):
         s.work.near += 1
-        enough = m.has_free_at(m.state, mask, need, &left.place[i])
+        enough = m.placed.has_free_at(m.state, mask, need, &left.place[i])
         if enough:
             break
     if enough < 0:
         s.work.probes += 1
-        return m.has_free(m.state, mask, need)
+        return m.placed.has_free(m.state, mask, need)
     return enough
 
 
@@ -150,7 +150,7 @@ cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *l
     if n > first:
         put_back(m, items + first, n - first, there)
         if first == 0 or not has_free_since(s, there, need, left):
-            m.release(m.state, items + first, n - first, there)
+            m.placed.release(m.state, items + first, n - first, there)
             return time
     # n == 0: nothing was in the way, and yet the head did not start
     return shadow_within(s, items, s.releases.n, m.occ, need, first - 1 if n > 0 else s.releases.n, there)
@@ -160,21 +160,21 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
     cdef machine_t *m = &s.machine
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t n = 0
-    if not m.has_free(m.state, m.occ, need):
+    if not m.placed.has_free(m.state, m.occ, need):
         return placed_shadow(s, items, s.releases.n, m.occ, need, there)
     memcpy(there, m.occ, <size_t>m.words * sizeof(uint64_t))
     while n < s.releases.n and items[n].end <= s.now:
         n += 1
-    m.release(m.state, items, n, there)
+    m.placed.release(m.state, items, n, there)
     return s.now
 
 
 cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:
-    cdef place_t now = s.machine.place_of(s.machine.state, job)
+    cdef place_t now = s.machine.placed.place_of(s.machine.state, job)
     later.was_there = s.expected[job] > time
     later.outlives = end > time
     if later.was_there:
-        s.machine.lift(s.machine.state, later.mask, &now)
+        s.machine.placed.lift(s.machine.state, later.mask, &now)
 
 
 cdef int settle_mover(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
@@ -182,8 +182,8 @@ cdef int settle_mover(void *state, void *sim, int32_t job, const place_t *place)
     cdef machine_t *m = &(<sim_t *>sim).machine
     cdef place_t stays
     if place == NULL and later.was_there:
-        stays = m.place_of(m.state, job)
-        m.put(m.state, later.mask, &stays)
+        stays = m.placed.place_of(m.state, job)
+        m.placed.put(m.state, later.mask, &stays)
     elif place != NULL and later.outlives:
-        m.put(m.state, later.mask, place)
+        m.placed.put(m.state, later.mask, place)
     return OK

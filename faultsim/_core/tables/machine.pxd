@@ -1,30 +1,44 @@
-# What a machine is to the engine: an allocator, which knows what is free and which nodes a job has.
+# A machine, as the engine uses it: which nodes are free, and which nodes a job holds.
 #
-# Contract.  One table of functions serves a cluster whose nodes are only counted, a cluster whose nodes are known by
-# number, a torus, and a pod.  `named` machines know which nodes a job has; on `placed` ones, a kind of named ones, a
-# job needs a place, so that free nodes alone do not tell whether it can start.  Where `boxes` is set, a place is a box,
-# and this is what Python sees of it; elsewhere Python sees nodes, or ranges of them.  What a function is there for is
-# said in brackets; it is NULL elsewhere.
+# Contract.  `machine_t` has what every machine has.  Three tables add what only some machines have; a table is NULL
+# where the machine is not of that kind, so `m.placed != NULL` is the test for a machine with places:
 #
-# A mask of nodes has `words` words in the machine's own layout, bits of no node always 0.  `occ` is the mask of the
-# nodes that are busy or down: read by all, changed by these functions only.  That of a cluster may be out of date:
-# `marked` knows, and cluster/named.pxd has what tells whole words.  `sim_t.free` counts free nodes; whoever takes or
-# gives back keeps it.
+# table      type                 machines                         adds
+# named      machine_nodes_t      clusters with node numbers,      nodes in masks, the nodes of a job
+#                                 tori, pods
+# placed     machine_places_t     tori, pods                       places: sets of nodes that one job can have
+# outlined   machine_outlines_t   pods without spare cubes         fast tests of places that consist of whole cubes
+#
+# A placed machine is also named, an outlined one also placed.  On a placed machine a job needs a free place, so the
+# number of free nodes does not decide whether it can start.  The tables are constants of cluster/named.pyx,
+# torus/machine.pyx and pod/machine.pyx; cluster/counted.pyx has none.  "[or NULL]" marks a function that some machines
+# of a kind lack.
+#
+# A mask of nodes has `words` words in the machine's own layout; bits of no node are always 0.  `occ` is the mask of the
+# nodes that are busy or down: every module may read it, only functions of these tables change it.  On a cluster `occ`
+# may be out of date: use `marked`, or the functions of cluster/named.pxd for whole words.  `sim_t.free` counts free
+# nodes; the caller of a function that takes or returns nodes updates it.
+#
+# `sim` and `state` are void pointers here and in the other tables.  sim_t (state.pxd) holds the tables by value, so
+# state.pxd has to be compiled after them: a table cannot cimport sim_t, and a struct that is declared forward in one
+# .pxd and defined in another is two types to Cython.  Each function casts `state` and `sim` in its first lines.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t, releases_t
 
-# Where a job is, in the words of its machine: base and extents of a box on a torus, a set of cubes on a pod.
+# The allocation of a job, as its machine writes it: base and extents of a box on a torus, a set of cubes on a pod.
 cdef struct place_t:
     int32_t part[6]
 
-# Which parts of a machine have a node in a mask, a bit a part: a word or two instead of many where places are large.
+# The parts of a machine that have a node in a mask, one bit per part.  Where places are large, this is three words
+# instead of the many of a mask.
 cdef struct outline_t:
     uint64_t word[3]
 
-# What is asked of a placed machine: a number of nodes or, where jobs ask for shapes (model.md#shapes), that and from
-# bit RANK_AT on which of the shapes of that number, from 1 on.  A function with an `ask` takes either.
+# An `ask` is a number of nodes and, where jobs request shapes (model.md#shapes), from bit RANK_AT on the rank of a
+# shape among those of that number, from 1 on (0: any shape).  24 bits hold the nodes of every machine that has shapes;
+# machines without shapes use all 31 bits for nodes.
 cdef enum:
     RANK_AT = 24
 
@@ -32,107 +46,121 @@ cdef enum:
 cdef struct range_t:
     int32_t first, count
 
-# Which free places are candidates at all; all zero permits every one.
+# The free places that a search may return; all zero permits every one.
 cdef struct permit_t:
-    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
-    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
-    int need                        # a free place of at least this remains in (later | B), an ask; < 1 asks nothing
-    const place_t *near             # `later` has no such place that meets none of these; n_near == 0: it may have
-    int n_near
-    bint same                       # since it was last asked about, `later`, `need` and `near` have stayed as they were
+    const uint64_t *forbidden       # NULL, or nodes that the place must not contain
+    const uint64_t *later           # NULL, or the occupancy at the shadow time: a place B is permitted if and only if
+    int need                        # a free place for `need` (an ask) remains in (later | B); < 1: no such condition
+    const place_t *near             # places such that every free place for `need` in `later` overlaps at least one;
+    int n_near                      # n_near == 0: no such places are known
+    bint same                       # `later`, `need` and `near` have not changed since the last call with this permit
 
-cdef struct machine_t:
-    void *state              # as the next two: part_t of memory.pxd
-    void *(*copy)(const void *state, const void *sim) noexcept nogil
-    void (*close)(void *state) noexcept nogil
-    int32_t nodes
-    int32_t words                   # of a mask; 0 unless named
-    bint named
-    bint placed
-    bint boxes
-    uint64_t *occ                   # [named] the first field of the state, too
-    # The smallest size >= `size` that a job can hold; 0: none.
-    int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
-
-    # [named] one node in a mask; whether a job has it; a node that is in no job goes down, and comes back
+# Functions of machines whose nodes have numbers.
+cdef struct machine_nodes_t:
+    # One node in a mask: set, clear, test.
     void (*mark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
     void (*unmark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
     bint (*marked)(const void *state, const uint64_t *mask, int32_t node) noexcept nogil
-    bint (*holds)(const void *state, int32_t job, int32_t node) noexcept nogil
-    # [named, not placed] which of the jobs with nodes, all among the releases, has it (-1: none); `asked` counts looks
-    int32_t (*job_at)(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil
+    # A node that no job holds goes down; comes up again.
     void (*block)(void *state, int32_t node) noexcept nogil
     void (*unblock)(void *state, int32_t node) noexcept nogil
-    # [named] how many of a job's nodes are in `mask`; `list` (or NULL) are the same n nodes, for who is faster with
-    # them
+    # Whether a job holds a node.
+    bint (*holds)(const void *state, int32_t job, int32_t node) noexcept nogil
+    # [NULL if placed] The job that holds a node; -1: none.  `running` has all jobs with nodes; `asked` is raised by the
+    # number of jobs that were examined.
+    int32_t (*job_at)(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil
+    # The number of a job's nodes in `mask`.  `list` is NULL or has the same n nodes, for machines that are faster with
+    # it.
     int32_t (*overlap)(const void *state, int32_t job, const uint64_t *mask, const int32_t *list,
                        int64_t n) noexcept nogil
-    # [named] a job gives its nodes back; its nodes into a mask that has none of them: False if it had
-    void (*give)(void *state, int32_t job) noexcept nogil
-    # [named; or NULL] it gives one of its nodes back, on a pod with the cube; how many these are, or NO_MEMORY
-    int32_t (*drop)(void *state, int32_t job, int32_t node) noexcept nogil
+    # Adds a job's nodes to a mask; False if one of them was in it.
     bint (*add_job)(const void *state, uint64_t *mask, int32_t job) noexcept nogil
-    # [named, no boxes] the nodes of a job, ascending; as ranges that do not touch; how many
+    # [NULL if boxes] The nodes of a job, ascending; the same as ranges that do not touch.  Returns how many.
     int32_t (*list_nodes)(const void *state, int32_t job, int32_t *out) noexcept nogil
     int32_t (*list_ranges)(const void *state, int32_t job, range_t *out) noexcept nogil
-
-    # ... it takes these free ones, besides those that it has; OK or NO_MEMORY
+    # [NULL if placed] A job takes these free nodes in addition to those that it holds; OK or NO_MEMORY.
     int (*take_nodes)(void *state, int32_t job, const int32_t *list, int32_t count) noexcept nogil
+    # A job returns all its nodes.
+    void (*give)(void *state, int32_t job) noexcept nogil
+    # [or NULL] A job returns one node, on a pod the whole cube; returns how many nodes these are, or NO_MEMORY.
+    int32_t (*drop)(void *state, int32_t job, int32_t node) noexcept nogil
 
-    # [placed] is this one at all; all free ones of exactly `ask`, into a growing block: how many, -1 no memory
-    bint (*is_place)(const void *state, const place_t *place) noexcept nogil
-    long (*free_places)(void *state, const uint64_t *mask, int32_t ask, permit_t *permit, place_t **found,
-                        long *capacity) noexcept nogil
-    # [placed, no boxes] the place that has these `count` different nodes and no others; False: there is none, or it is
-    # not of the shape that is asked for
-    bint (*place_with)(const void *state, const int32_t *list, int32_t count, int32_t ask,
-                       place_t *out) noexcept nogil
-    # [placed; or NULL] may jobs hold what is taken in a mask and not down now, or would it be more than they may use
-    bint (*may_be_busy)(void *state, const uint64_t *mask) noexcept nogil
-    # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`, to which
-    # the size of the largest free place is known)
+# Functions of machines with places.
+cdef struct machine_places_t:
+    # A job takes a free place; the place that it holds; it moves to another (the caller then sets `occ` by `rearrange`,
+    # to which it passes the size of the largest free place).
     void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil
     place_t (*place_of)(const void *state, int32_t job) noexcept nogil
     void (*set_place)(void *state, int32_t job, const place_t *place) noexcept nogil
     void (*rearrange)(void *state, const uint64_t *occ, int32_t largest) noexcept nogil
-    # [placed] places in masks; their size
+    # Number of nodes of a place; whether the machine has such a place.
     int32_t (*size_of)(const place_t *place) noexcept nogil
+    bint (*is_place)(const void *state, const place_t *place) noexcept nogil
+    # [or NULL] Finds the place that consists of exactly these `count` different nodes; False: there is none, or it does
+    # not have the shape of `ask`.
+    bint (*place_with)(const void *state, const int32_t *list, int32_t count, int32_t ask,
+                       place_t *out) noexcept nogil
+    # A place in a mask: set all its nodes, clear them, test whether any is set.
     void (*put)(const void *state, uint64_t *mask, const place_t *place) noexcept nogil
     void (*lift)(const void *state, uint64_t *mask, const place_t *place) noexcept nogil
     bint (*meets)(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil
-    # [placed] what n releases (jobs, and repairs as -1 - node) will have given back, out of a mask
+    # Clears in a mask what n releases (jobs, and repairs as -1 - node) return.
     void (*release)(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil
-    # [placed] is there a free place of exactly, of at least so many nodes (of a shape: of this one); the largest size
-    # of one for which no shape is asked, in a mask, in `occ`
+    # Whether a mask has a free place of exactly, of at least this many nodes (with a shape: of this shape); size of the
+    # largest free place of any shape in a mask, in `occ`.
     bint (*has_place)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
     bint (*has_free)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
-    # [placed; or NULL: has_free is fast] has_free of a mask that had no such place before `left` became free; -1:
-    # has_free takes less time than a search beside a place so large
-    int (*has_free_at)(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil
-    # [placed] is it known, without a search, that `occ` has no free place of exactly `size` nodes?
+    # [or NULL: has_free is fast] The value of has_free for a mask that had no such place before `left` became free.
+    # -1: not computed, because has_free takes less time than a search around a place as large as `left`.
+    int (*has_free_at)(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil
+    # True if it is certain, without a search, that `occ` has no free place of exactly `size` nodes.
     bint (*lacks)(void *state, int32_t size) noexcept nogil
-    # [placed] places of so many nodes or more have whole parts, so that outlines tell whether they are free; 0: there
-    # are no outlines, and none of these
-    int32_t part
-    # the outline of a mask, where this is in words [low, high) of it; all nodes of these parts into a mask; `release`,
-    # with the outline of the mask; is a place of a size in [ask, limit], ask >= `part`, or of its shape, free where
-    # this is taken, with which one of `need` is left in `later` (NULL or less than `part`: that is not asked)
+    # All free and permitted places of exactly `ask`, into a block that grows; returns how many, -1: no memory.
+    long (*free_places)(void *state, const uint64_t *mask, int32_t ask, permit_t *permit, place_t **found,
+                        long *capacity) noexcept nogil
+    # [or NULL: always] Whether jobs may hold all nodes that are set in a mask and not down (a pod holds cubes back).
+    bint (*may_be_busy)(void *state, const uint64_t *mask) noexcept nogil
+    # Number of words read so far in searches for places, for tests of how work grows.
+    int64_t (*searched)(const void *state) noexcept nogil
+
+# Functions of machines on which a place of at least `machine_t.part` nodes consists of whole parts (cubes), so that
+# outlines suffice to decide whether it is free.
+cdef struct machine_outlines_t:
+    # The outline of a mask, for a mask that is zero outside words [low, high).
     void (*trace)(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
+    # Sets in a mask all nodes of these parts.
     void (*fill)(const void *state, const outline_t *taken, uint64_t *mask) noexcept nogil
+    # `release` of machine_places_t, for a mask together with its outline.
     void (*release_parts)(const void *state, const release_t *items, int32_t n, uint64_t *mask,
                           outline_t *taken) noexcept nogil
+    # Whether there is a place of a size in [ask, limit] (of the shape of `ask`, where it has one) outside `taken` such
+    # that a free place for `need` remains in `later`.  ask >= machine_t.part.  `later` may be NULL, and need < part:
+    # that condition is left out.
     bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
-    # [or NULL] the invariant of its own that is broken, or NULL
+
+cdef struct machine_t:
+    void *state                     # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
+    int32_t nodes
+    int32_t words                   # of a mask; 0 unless named
+    int32_t part                    # nodes of a part, if outlined; else 0
+    bint boxes                      # places are boxes, also in Python; elsewhere Python gets nodes, or ranges of them
+    uint64_t *occ                   # NULL unless named; also the first field of the state
+    const machine_nodes_t *named
+    const machine_places_t *placed
+    const machine_outlines_t *outlined
+    # The smallest size >= `size` that a job can hold; 0: none.
+    int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
+    # [or NULL] The machine's own invariant that does not hold, as a text; NULL: all hold.
     const char *(*check)(void *state) noexcept nogil
-    # [placed] words that it has looked at in order to find places, for tests of how work grows
-    int64_t (*searched)(const void *state) noexcept nogil
 
 
 cdef inline int32_t nodes_of(int32_t ask) noexcept nogil:
-    """Of a machine on which jobs ask for shapes: others may have more nodes than fit below."""
+    """Number of nodes of an ask, on a machine whose jobs request shapes (on others the whole ask is that number)."""
     return ask & ((1 << RANK_AT) - 1)
 
 

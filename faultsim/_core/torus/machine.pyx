@@ -8,7 +8,7 @@ from faultsim._core.containers.releases cimport release_t
 from faultsim._core.signals cimport raise_waiting
 from faultsim._core.status cimport PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport machine_nodes_t, machine_places_t, machine_t, permit_t, place_t
 from faultsim._core.thresholds cimport thresholds, thresholds_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
@@ -269,6 +269,23 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     return m
 
 
+cdef machine_nodes_t NODES
+NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
+NODES.block, NODES.unblock, NODES.holds = block, unblock, holds
+NODES.overlap, NODES.add_job, NODES.give = overlap, add_job, give
+
+cdef machine_places_t PLACES
+PLACES.take, PLACES.place_of, PLACES.set_place, PLACES.rearrange = take, place_of, set_place, rearrange
+PLACES.size_of, PLACES.is_place, PLACES.free_places = size_of, is_place, free_places
+PLACES.put, PLACES.lift, PLACES.meets, PLACES.release = put, lift, meets, release
+PLACES.has_place, PLACES.has_free, PLACES.lacks = has_place, has_free_box, lacks
+PLACES.largest, PLACES.largest_now, PLACES.searched = largest_box, largest_now, searched
+
+# Tori whose rows fit the memory of slices can search around one place (row_slices.pxd).
+cdef machine_places_t PLACES_WITH_SLICES = PLACES
+PLACES_WITH_SLICES.has_free_at = has_free_at
+
+
 cdef int open_torus(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, sizeof(torus_machine_t))
@@ -284,18 +301,10 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     m.finder.own = m.occ
     own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
-    machine.named = machine.placed = machine.boxes = True
-    machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
-    machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
-    machine.give, machine.add_job, machine.take = give, add_job, take
-    machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
-    machine.is_place, machine.free_places = is_place, free_places
-    machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
-    machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
-    machine.largest, machine.largest_now, machine.lacks = largest_box, largest_now, lacks
-    machine.searched = searched
-    if m.finder.slices.able:
-        machine.has_free_at = has_free_at
+    machine.boxes = True
+    machine.next_size = next_size
+    machine.named = &NODES
+    machine.placed = &PLACES_WITH_SLICES if m.finder.slices.able else &PLACES
     return 0
 
 
