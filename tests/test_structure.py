@@ -1,5 +1,6 @@
 """What `benchmarks/structure.py` reads out of a checkout, on sources small enough to count by hand."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,16 @@ def test_the_timeline_and_the_memory_of_this_checkout_are_found(structure):
     here = structure.scheduling_counts(structure.Checkout(texts, texts))
     assert here["these forms"].startswith("timeline_t, ")
     assert here["these memories"].startswith("refusals_t")
+
+
+def test_rows_of_the_budget_are_printed_with_their_limits(structure, checkout):
+    counted = structure.counts(checkout)
+    assert set(structure.BUDGET) <= set(counted)
+    parts = {kind.name: dict.fromkeys(("package", *structure.PLACES), 0) for kind in structure.KINDS}
+    _, printed = structure.show([{"parts": parts, "counts": counted}], ["here"]).split("\n\n")
+    rows = {name: cells for name, *cells in re.findall(r"^\| (.+?) +\| (.*?) *\| (.*?) *\|$", printed, re.M)}
+    assert rows["lines of `_core/scheduling`"] == ["0", "4200"]
+    assert rows["lines of the tests"] == ["1", ""]
 
 
 def test_structs(structure, checkout):

@@ -30,7 +30,7 @@ def example() -> fs.Result:
     """The result of the page."""
     names: dict[str, object] = {}
     code = re.search(r"```python\n(.*?)```", SECTION, re.DOTALL)[1]
-    exec(code.rpartition("print(")[0], names)
+    exec(code.rpartition("first =")[0], names)
     return names["result"]
 
 
