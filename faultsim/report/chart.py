@@ -109,7 +109,8 @@ class Chart:
     def _down(self) -> dict[str, Values]:
         """Node, begin and end of each down time, if rows are nodes."""
         trace, (origin, end) = self.result.failures, self.result.span
-        node, begin, over = np.empty(0, np.int64), np.empty(0), np.empty(0)
+        node: Values = np.empty(0, np.int64)
+        begin, over = np.empty(0), np.empty(0)
         if trace is not None and "x" not in self.result.allocations:
             shown = np.flatnonzero((trace.downtime > 0) & (trace.time <= end))[:_MOST_DOWN]
             node, begin = trace.node[shown], trace.time[shown] - origin

@@ -56,7 +56,7 @@ def _chosen(result: "Result", most: int | None) -> list[int]:
     order = np.argsort(-jobs["wait"], kind="stable")
     order = order[jobs["wait"][order] > 0]
     if most is not None:
-        return order[:most].tolist()
+        return list(map(int, order[:most]))
     times = [jobs["submit"], jobs["finish"]] + ([result.failures.time] if result.failures is not None else [])
     passes = np.unique(np.concatenate(times))
     # A job that a failure sent back waits again, up to its last start.
