@@ -23,7 +23,7 @@ _HINTS = {
     "Run": "simulate it first: run.simulate()",
     "WorkflowRun": "simulate it first: run.simulate()",
     "Simulation": "give its result: simulation.result()",
-    "WorkflowResult": "plot_workflow draws it",
+    "WorkflowResult": "plot_workflow draws it, report_workflows describes it",
     "Result": "plot_utilization, plot_gantt, plot_ledger and others draw it, report_run describes it",
     "Sweep": "run it first: sweep.run()",
     "SweepTable": _PLOTS_OF_SWEEPS,
