@@ -146,7 +146,12 @@ def _heading(runs: Results) -> str:
 
 
 def _warnings(runs: Results) -> list[str]:
-    return [(f"{label}: " if len(runs) > 1 else "") + text for label, run in runs.items() for text in run.warnings]
+    """Each warning once, with the runs that have it unless all have."""
+    found: dict[str, list[str]] = {}
+    for label, run in runs.items():
+        for text in dict.fromkeys(run.warnings):
+            found.setdefault(text, []).append(label)
+    return [text if len(labels) == len(runs) else f"{', '.join(labels)}: {text}" for text, labels in found.items()]
 
 
 def _can_draw(result: "Result") -> bool:

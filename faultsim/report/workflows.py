@@ -74,7 +74,8 @@ def _metrics(result: "WorkflowResult") -> Table:
     for name, value in result.metrics.items():
         unit = WORKFLOW_METRICS[name].unit.removesuffix("1") if name in WORKFLOW_METRICS else ""
         shown, factor = suited(unit, [float(value)])
-        rows.append([explained(name), Amount(float(value), three_digits(float(value) * factor), exact(value)), shown])
+        words = f"{value:,}" if isinstance(value, int) else three_digits(float(value) * factor)
+        rows.append([explained(name), Amount(float(value), words, exact(value)), shown])
     return Table(["metric", "value", "unit"], rows, "Metrics")
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+import faultsim as fs
+from faultsim.report import report_run
 from faultsim.report.metric_tables import _difference
 from faultsim.report.numbers import suited, three_digits
 from faultsim.results.metrics import METRICS
@@ -22,3 +24,11 @@ def test_a_tiny_difference_of_shares_has_no_power_of_ten():
     assert _difference(0.5, 0.5 + 2.72e-7, "fraction", 100.0).text == f"{minus}<0.01 points"
     assert _difference(0.5 + 2.72e-7, 0.5, "fraction", 100.0).text == "+<0.01 points"
     assert _difference(0.51, 0.5, "fraction", 100.0).text == "+1.00 points"
+
+
+def test_a_warning_that_all_runs_have_is_written_once():
+    log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    runs = {name: fs.simulate(log, fs.Cluster(2), scheduler=name) for name in ("easy", "fcfs")}
+    (text,) = runs["easy"].warnings
+    page = report_run(runs["easy"], against={"fcfs": runs["fcfs"]})
+    assert page.warnings == [text]
