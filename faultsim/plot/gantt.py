@@ -114,7 +114,7 @@ def drawn_gantt(
     few, rest = _few(result, of_jobs)
     kind, fills, words = classes(result, by) if by != "job" else (job_colours(result, of_jobs), list(FILLS), [])
     kind = kind[np.asarray(held["job"])]
-    lost = _killed(result)
+    lost = killed(result)
     marks = [swatch(text, fill, 1.0, None) for text, fill in zip(words, fills, strict=False)]
     marks += draw_failures(ax, result, scaled, down, placed)
     left, right = scaled(begin), scaled(end)
@@ -201,7 +201,7 @@ def _paint(ax: "Axes", bars: Iterable[tuple[Values, ...]], fills: list[str], *, 
     )
 
 
-def _killed(result: "Result") -> Flags:
+def killed(result: "Result") -> Flags:
     """Which rows of the allocations a failure ended, or the theft of their nodes."""
     held, events = result.allocations, result.events
     stops = (events["kind"] == EventKind.RESCHEDULE) | (events["kind"] == EventKind.FAILURE)

@@ -7,7 +7,6 @@ from faultsim import checks
 from faultsim.errors import OptionError
 
 if TYPE_CHECKING:
-    from faultsim.plot.sweeps import SweepLike
     from faultsim.results.result import Result
     from faultsim.results.workflow_result import WorkflowResult
 
@@ -172,7 +171,7 @@ def workflow_result_of(caller: str, value: "WorkflowResult") -> "WorkflowResult"
     return value
 
 
-def sweep_of(caller: str, value: "SweepLike", wanted: str = SWEEP) -> Any:
+def sweep_of(caller: str, value: Any, wanted: str = SWEEP) -> Any:
     """The value, if it has the methods of a SweepTable.
 
     Examples

@@ -104,6 +104,6 @@ def _ticks(ax: "Axes", loads: Floats) -> list[float]:
     each = np.unique(loads.round(9))
     inch = room(ax) / np.log(each[-1] / each[0])
     if (inch * np.diff(np.log(each)) > 0.3).all():
-        return each.tolist()
+        return list(map(float, each))
     round_numbers = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
     return [load for load in round_numbers if 0.95 * each[0] <= load <= 1.05 * each[-1]]

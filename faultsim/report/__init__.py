@@ -8,6 +8,7 @@ from faultsim.report.page import Code, Page, Picture, Section, Stack, Text, Warn
 from faultsim.report.run import report_run
 from faultsim.report.sweep import report_sweep
 from faultsim.report.table import Table
+from faultsim.report.workflows import report_workflows
 
 __all__ = [
     "Amount",
@@ -22,4 +23,5 @@ __all__ = [
     "Warnings",
     "report_run",
     "report_sweep",
+    "report_workflows",
 ]

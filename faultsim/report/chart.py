@@ -7,27 +7,46 @@ import numpy as np
 
 from faultsim.arrays import LongIntegers, Values
 from faultsim.plot.base import time_unit
-from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt
+from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt, killed
 from faultsim.plot.theme import current, root_figure, use_theme
+from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report.packed import packed
 from faultsim.report.page import Picture
 from faultsim.report.svg import inline_svg
+from faultsim.report.waiting import reasons_of
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
 
 
+#: Down times in the view that zooms.
+_MOST_DOWN = 20_000
+_BUTTONS = (
+    ("in", "Closer"), ("out", "Further"), ("earlier", "Earlier"), ("later", "Later"), ("all", "Whole run"),
+)  # fmt: skip
+#: What the script fills: hidden without it, and in print.
+_VIEW = (
+    '<div class="bar"><button type="button" class="explore" aria-expanded="false" hidden>Zoom in</button>'
+    '<span class="controls" hidden>'
+    + "".join(f'<button type="button" data-action="{action}">{words}</button>' for action, words in _BUTTONS)
+    + " or drag over a part; a double click shows all</span></div>"
+    '<div class="view" role="group" aria-label="Gantt chart that zooms" hidden></div>'
+)
+
+
 @dataclass(frozen=True)
 class Chart:
-    """A Gantt chart that tells job and times where one points; `name` begins the ids inside its picture.
+    """A Gantt chart that shows job and times where the pointer is; `name` begins the ids inside its picture.
 
-    Up to 3,000 bars are shapes, more are a picture; up to 30,000 tell their job.
+    Up to 3,000 bars are shapes, more are a picture. Up to 30,000 show their job, and a button opens a view that zooms
+    and also shows user, nodes and, for some jobs, the reason of waiting: `reasons` is the largest number of such jobs.
     """
 
     result: "Result"
     name: str
     caption: str = ""
     broad: bool = True
+    reasons: int | None = None
 
     def html(self) -> str:
         """As HTML."""
@@ -45,7 +64,11 @@ class Chart:
         place, (wide, high) = ax.get_position(), root_figure(ax).get_size_inches()
         box = [72 * wide * place.x0, 72 * high * (1 - place.y1), 72 * wide * place.width, 72 * high * place.height]
         unit, seconds = time_unit(result.span[1] - result.span[0])
+        why = reasons_of(result, self.reasons)
         document = {
+            "fills": list(FILLS),
+            "rows": "nodes, as they were allocated" if "x" in result.allocations else "nodes",
+            "why": {str(job): text for job, text in why.items()},
             "box": [round(float(number), 2) for number in box],
             "span": [0.0, max(float(result.span[1] - result.span[0]), 1e-9 * seconds)],
             "nodes": result.machine.nodes,
@@ -53,9 +76,13 @@ class Chart:
             "seconds": seconds,
             "ids": [str(name) for name in result.jobs["id"].tolist()],
         }
-        whole = Picture(picture, alt, f"{self.caption} Point at a bar for its job.").html().removesuffix("</figure>")
+        whole = (
+            Picture(picture, alt, f"{self.caption} Point at a bar for its job.{_said_of(why)}")
+            .html()
+            .removesuffix("</figure>")
+        )
         whole = whole.replace("<figure>", '<figure class="chart">', 1)
-        return f"{whole}\n{packed(document, self.columns(drawn))}</figure>"
+        return f"{whole}\n{_VIEW}\n{packed(document, self.columns(drawn))}</figure>"
 
     def columns(self, drawn: tuple[LongIntegers, LongIntegers, LongIntegers]) -> dict[str, Values]:
         """Of each bar the stay, the lowest row and the rows; of each stay job and times; of each job what it is."""
@@ -72,4 +99,27 @@ class Chart:
             "runtime": jobs["runtime"].astype("<f4"),
             "size": jobs["size"].astype("<u4"),
             "restarts": jobs["restarts"].astype("<u4"),
+            "user": (np.maximum(self.result.users, -1) + 1).astype("<u4"),
+            "colour": job_colours(self.result, drawn if "x" in held else None).astype("<u2"),
+            "lost": killed(self.result).astype("<u2"),
+            **{key: np.asarray(held[key]).astype("<u2") for key in "xyzabc" if key in held},
+            **self._down(),
         }
+
+    def _down(self) -> dict[str, Values]:
+        """Node, begin and end of each down time, if rows are nodes."""
+        trace, (origin, end) = self.result.failures, self.result.span
+        node: Values = np.empty(0, np.int64)
+        begin, over = np.empty(0), np.empty(0)
+        if trace is not None and "x" not in self.result.allocations:
+            shown = np.flatnonzero((trace.downtime > 0) & (trace.time <= end))[:_MOST_DOWN]
+            node, begin = trace.node[shown], trace.time[shown] - origin
+            over = np.minimum(begin + trace.downtime[shown], end - origin)
+        return {"down_node": node.astype("<u4"), "down_begin": begin.astype("<f4"), "down_end": over.astype("<f4")}
+
+
+def _said_of(why: dict[int, str]) -> str:
+    if not why:
+        return ""
+    jobs = f"the {len(why)} jobs that waited longest" if len(why) > 1 else "the job that waited longest"
+    return f" Zoom in for users, nodes and, of {jobs}, the reason."

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from faultsim.results.result import Result
 
 Results = Mapping[str, "Result"]
+_LEAST_POINTS = 0.01  # points of a percentage, below which a difference has no digits of its own
 
 
 def explained(metric: str, words: str = "") -> Term | str:
@@ -107,6 +108,10 @@ def _difference(value: float, base: float, unit: str, factor: float) -> Amount:
     sign = "+" if more > 0 else MINUS
     size = abs(more)
     text = f"{sign}{size:,}" if isinstance(more, int) and factor == 1.0 else f"{sign}{three_digits(size * factor)}"
-    text += " points" if unit == "fraction" else ""
+    if unit == "fraction":
+        # Of shares that differ by less than is written of them, no power of ten.
+        text = (
+            f"{sign}{three_digits(size * factor)} points" if size * factor >= _LEAST_POINTS else f"{sign}<0.01 points"
+        )
     share = f" ({sign}{three_digits(100.0 * size / abs(base))} %)" if base and unit != "fraction" else ""
     return Amount(more, text + share, exact(more, unit))

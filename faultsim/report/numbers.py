@@ -39,9 +39,18 @@ def suited(unit: str, values: Iterable[float]) -> tuple[str, float]:
     --------
     >>> suited("s", [30.0, 9000.0]), suited("fraction", [0.5]), suited("jobs", [7])
     (('h', 0.0002777777777777778), ('%', 100.0), ('jobs', 1.0))
+    >>> suited("jobs/s", [9.71e-05]), suited("jobs/s", [0.5])
+    (('jobs/day', 86400.0), ('jobs/min', 60.0))
     """
     if unit == "fraction":
         return "%", 100.0
+    if unit == "jobs/s":
+        fastest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+        # As many per second, minute, hour or day as make the number at least 1.
+        for name, seconds in (("jobs/s", 1.0), ("jobs/min", 60.0), ("jobs/h", 3600.0)):
+            if fastest * seconds >= 1.0:
+                return name, seconds
+        return "jobs/day", 86_400.0
     most = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     for name, size, least in _LARGER.get(unit, ()):
         if most >= least:

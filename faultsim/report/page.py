@@ -202,7 +202,13 @@ class Page:
 
     def html(self) -> str:
         """The file's text."""
-        style, script = _style(), asset("script.js")
+        sections = [section.html(f"s{number}") for number, section in enumerate(self.sections)]
+        explores = any('class="explore"' in text for text in sections)  # the button of a view that zooms
+        style = _style() + (asset("uplot/uPlot.min.css") if explores else "")
+        script = asset("script.js")
+        if explores:
+            library = f"/*! uPlot\n{asset('uplot/LICENSE')}*/\n{asset('uplot/uPlot.iife.min.js')}"
+            script = f"{library}\n{script}\n{asset('explore.js')}"
         policy = (
             f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "base-uri 'none'; form-action 'none'"
@@ -230,7 +236,7 @@ class Page:
         if self.warnings:
             lines.append(Warnings(self.warnings).html())
         lines += ["</header>", *self._contents(), "<main>"]
-        lines += [section.html(f"s{number}") for number, section in enumerate(self.sections)]
+        lines += sections
         lines += ["</main>", f"<footer>{escape(self.footer)}</footer>", f"<script>{script}</script>", "</body></html>"]
         return "\n".join(lines) + "\n"
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.plot import (
@@ -17,7 +18,6 @@ from faultsim.plot import (
     require_matplotlib,
 )
 from faultsim.plot.given import result_of, results_of
-from faultsim.plot.occupancy import busiest
 from faultsim.report.chart import Chart
 from faultsim.report.goodput import energy_of, time_between_kills
 from faultsim.report.metric_tables import Results, baseline_of, explained, metric_tables
@@ -46,6 +46,7 @@ def report_run(
     command: str = "",
     source: Sequence[str] = (),
     power: Power | None = None,
+    reasons: int | None = None,
 ) -> Page:
     """A page about a run: its metrics, figures, ledger, jobs and provenance.
 
@@ -67,6 +68,9 @@ def report_run(
         Where log and failures come from; by default as recorded in the result.
     power : Power, optional
         Watts of a node: the page also says what the runs took in energy.
+    reasons : int, optional
+        Jobs for which the page says why they waited, those that waited longest; each simulates the run once more. By
+        default at most 40, fewer of a log of more than 5,000 jobs.
 
     Returns
     -------
@@ -92,6 +96,8 @@ def report_run(
     """
     result_of("report_run", result)
     against = {} if against is None else results_of("report_run(against=)", against)
+    if reasons is not None:
+        checks.whole("reasons", reasons, low=0)
     require_matplotlib()
     for run in (result, *(against or {}).values()):
         require_over(run.is_over, "a report")
@@ -105,7 +111,7 @@ def report_run(
         Section("Metrics", [first, Stack([*_differing(runs), spread])]),
         Section("Capacity", [*_capacity(runs, draw), goodput, *energy_of(runs, power)]),
         Section("Over time", list(_timelines(runs, draw))),
-        Section("Who ran where", list(_places(result, draw))),
+        Section("Who ran where", list(_places(result, draw, reasons))),
         Section("Jobs", [*_distributions(runs, draw), _by_size(result), *time_between_kills(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),
     ]
@@ -140,7 +146,12 @@ def _heading(runs: Results) -> str:
 
 
 def _warnings(runs: Results) -> list[str]:
-    return [(f"{label}: " if len(runs) > 1 else "") + text for label, run in runs.items() for text in run.warnings]
+    """Each warning once, with the runs that have it unless all have."""
+    found: dict[str, list[str]] = {}
+    for label, run in runs.items():
+        for text in dict.fromkeys(run.warnings):
+            found.setdefault(text, []).append(label)
+    return [text if len(labels) == len(runs) else f"{', '.join(labels)}: {text}" for text, labels in found.items()]
 
 
 def _can_draw(result: "Result") -> bool:
@@ -163,15 +174,15 @@ def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
     yield draw(plot_queue(shown), "Nodes requested by waiting jobs, over time", "Queue")
 
 
-def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
+def _places(result: "Result", draw: Pictures, reasons: int | None) -> Iterator[Part]:
     if not result.settings["record"]:
         yield Text(["Not kept: the run was made without record=True."], note=True)
         return
     failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
-    yield Chart(result, "g", f"Nodes over time{failing}.")
+    yield Chart(result, "g", f"Nodes over time{failing}.", reasons=reasons)
     if not result.machine.picture:
         return
-    ax = plot_occupancy(result, busiest(result))
+    ax = plot_occupancy(result)
     yield draw(
         ax,
         f"{result.machine.picture}, {ax.get_title().replace(chr(10), ': ')}",

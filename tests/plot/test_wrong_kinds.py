@@ -89,6 +89,7 @@ TAKES = {
     "plot_job_sizes": {"Workload", "Result", "torus", "pod", "unrecorded"},
     "report_run": {"Result", "torus", "pod", "unrecorded"},
     "report_sweep": {"SweepTable"},
+    "report_workflows": {"WorkflowResult"},
     "save": {"Axes", "Figure"},
 }
 
