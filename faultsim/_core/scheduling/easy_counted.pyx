@@ -8,7 +8,7 @@ from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    TOGETHER, begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, open_slopes, somebody_fits,
+    TOGETHER, begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, open_slopes, any_job_fits,
     sort_now, sort_queue,
 )
 from faultsim._core.scheduling.by_slope cimport (
@@ -186,7 +186,7 @@ cdef int pass_unsorted(easy_t *p, sim_t *s) noexcept nogil:
     s.epoch += 1
     q.unsorted = s.now
     p.valid, p.examined = False, 0
-    if not somebody_fits(s):
+    if not any_job_fits(s):
         return OK
     while not nobody_waits(q):
         if n_started == s.limit.unsorted_starts:

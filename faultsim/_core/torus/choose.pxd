@@ -66,7 +66,7 @@ cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noe
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil
 # The candidates of one shape; False = none, map undefined.
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil
-# Remember that no shape of this size had a candidate.
+# Stores that no shape of this size had a candidate.
 cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil
 # Make f.room the free boxes of this size.  Overwrites f.map.
 cdef void choose_level(finder_t *f, int size) noexcept nogil

@@ -212,7 +212,8 @@ cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxe
 #
 # It goes column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a box that beats the best so
 # far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider column either, and
-# all columns whose area cannot make up for it are left out (about M^5 / 64 steps at worst, far fewer as a rule).
+# all columns with too small an area to make up for it are left out (about M^5 / 64 steps at worst, far fewer as a
+# rule).
 
 
 cdef struct hunt_t:                 # a search over columns
