@@ -18,7 +18,7 @@ cdef enum:
     BYTES = 8 * DOUBLES + 4 * INTS + 1
 
 cdef double GAMMA = 10.0     # s; the bound of the slowdown
-cdef double HALF = 3600.0    # s; a time that shows as 1/2
+cdef double HALF = 3600.0    # s; a time that an observation shows as 1/2: an hour, a usual run time
 cdef double LONGEST = 43200.0            # s; RLScheduler's longest waiting time
 cdef double NEARLY = 1e-5    # RLScheduler's distance from 0 and 1
 

@@ -188,6 +188,7 @@ cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nog
     cdef const char *found
     cdef double t = s.now
     cdef int code
+    # Each round handles one instant `t` completely; before it, all events before s.now are handled.
     while True:
         if far == ALL:
             if s.n_events + s.n_ticks >= limit:

@@ -12,9 +12,9 @@ import numpy as np
 from faultsim._core.arrays cimport memory_of
 
 cdef enum:
-    MAX_FIELDS = 64     # of a line that can be requested; further ones are checked and left out
+    MAX_FIELDS = 64     # of a line that can be requested; further ones are checked and left out.  SWF has 18.
     MAX_DIGITS = 16     # of a whole number that becomes an int64
-    EXACT_DIGITS = 15   # a double holds any whole number of so many
+    EXACT_DIGITS = 15   # a double stores any whole number of so many digits
     EXACT_POWER = 22    # and so high a power of ten; one divided by the other is the double that is nearest
 
 cdef double[EXACT_POWER + 1] POWERS
@@ -130,6 +130,7 @@ cdef bint parse_lines(line_columns_t *t, const unsigned char *p) except -1:
     cdef const unsigned char *begin
     cdef int fields = -1, field, column
     cdef int64_t line, rows = t.rows
+    # `p` is at the beginning of `line`; all lines before it are parsed and had `fields` fields (-1: there were none).
     for line in range(rows):
         field = 0
         while True:

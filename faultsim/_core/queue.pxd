@@ -7,8 +7,8 @@ from libc.string cimport memmove
 from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
 cdef enum:
-    # Jobs are read: the width of a vector loop, so a constant; of 16 the compiler makes no vectors, but a list of
-    # instructions.  Queues of 33 jobs and more test it (tests/core/test_conservative_many.py, the soak of
+    # Jobs that are read together: the width of a vector loop, so a constant; of 16 the compiler makes no vectors, but a
+    # list of instructions.  Queues of 33 jobs and more test it (tests/core/test_conservative_many.py, the soak of
     # tests/verification/plain_cluster.py).
     TOGETHER = 32
 

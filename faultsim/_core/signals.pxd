@@ -9,7 +9,7 @@
 from libc.stdint cimport int64_t
 
 cdef enum:
-    STEPS = 4194304
+    STEPS = 4194304          # between two checks: some milliseconds, so that Ctrl-C is quick and checks cost nothing
 
 cdef bint look_for_signals() noexcept nogil
 cdef int raise_waiting() except -1

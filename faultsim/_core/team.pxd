@@ -11,7 +11,7 @@ from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t
 
 cdef enum:
-    MOST_MEMBERS = 63
+    MOST_MEMBERS = 63        # an array of fixed length; more threads would find too little work in one call
 
 cdef class Team:
     cdef PyThread_type_lock[MOST_MEMBERS] go         # a member that waits takes it to go on

@@ -165,6 +165,8 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
         most = m.inside[level] if level < m.n_inside else m.hosts
         if most < size:
             continue
+        # All permitted places in smaller gaps, and those in gaps of `most` hosts of cubes before this one, are in
+        # `found`.
         for cube in range(m.cubes):
             m.looked += 1
             busy = hosts_of(m, occ, cube)

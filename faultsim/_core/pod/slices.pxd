@@ -15,9 +15,9 @@ from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount, ones
 from faultsim._core.tables.machine cimport RANK_AT, nodes_of, outline_t, place_t
 
 cdef enum:
-    MOST_CUBES = 160         # bits of five parts of a place
-    MOST_HOSTS = 64          # of a cube
-    MOST_INSIDE = 6          # halves of 64
+    MOST_CUBES = 160         # five parts of a place have 160 bits
+    MOST_HOSTS = 64          # of a cube: bits of a word
+    MOST_INSIDE = 6          # times that 64 can be halved: sizes inside a cube
 
 cdef struct cubes_t:
     uint64_t word[3]         # bits of no cube 0
@@ -51,12 +51,12 @@ cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t 
 # How many cubes more jobs may use than are in use in a mask; < 0: too many are.
 cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
 # A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).
-# Is there a free slice of exactly what is asked, of at least so many nodes (of a shape: of this one); the size of the
-# largest for which no shape is asked, 0: none.
+# Whether there is a free slice of exactly this ask; of at least so many nodes (with a shape: of this shape); the size
+# of the largest free slice of any shape, 0: none.
 cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
 cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil
-# Do these cubes have a slice of n; have those beside a block a slice as is requested, from a cube up?
+# Whether these cubes have a slice of n; whether those outside a block have a slice for an ask of at least one cube.
 cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil
 cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t need) noexcept nogil
 

@@ -136,7 +136,7 @@ cdef bint has_within(pod_t *m, const cubes_t *free, span_t span) noexcept nogil:
 
 
 cdef bint has_blocks(pod_t *m, const cubes_t *free, int32_t ask, int32_t most) noexcept nogil:
-    """Do these cubes have a slice of the shape requested, or of so many nodes up to `most` cubes?"""
+    """Whether these cubes have a slice of the requested shape, or of so many nodes with up to `most` cubes."""
     cdef int32_t count = count_cubes(free), n = (nodes_of(ask) + m.hosts - 1) // m.hosts
     if m.switched:
         return has_cubes(m, free, n)
@@ -152,7 +152,7 @@ cdef bint has_blocks(pod_t *m, const cubes_t *free, int32_t ask, int32_t most) n
 
 
 cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t need) noexcept nogil:
-    """Have those of the cubes that are not in the block a slice as is requested?"""
+    """Whether the cubes outside the block have a slice for the ask."""
     cdef cubes_t rest
     cdef int32_t i
     for i in range(3):

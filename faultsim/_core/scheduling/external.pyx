@@ -1,4 +1,4 @@
-"""Schedulers whose passes are decided elsewhere (model.md#decisions): by the caller, or by a method in Python."""
+"""Schedulers with passes that are decided elsewhere (model.md#decisions): by the caller, or by a method in Python."""
 
 from cpython.ref cimport PyObject
 
@@ -32,7 +32,7 @@ cdef int ask_python(void *state, void *sim) noexcept nogil:
     cdef int code = begin_outside_pass(s)
     if code == OK:
         with gil:
-            s.deciding = True        # while the GIL is held, so that no other thread looks at what changes
+            s.deciding = True        # while the GIL is held, so that no other thread reads what changes
             try:
                 (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
             except BaseException as error:

@@ -213,6 +213,8 @@ cdef bint _after(case_t *c, int left, int k, int shape, long at, int *next_shape
     cdef bint found = False
     cdef long bit
     cdef int i
+    # If `found`, next_shape and next_at are the first such candidate of the shapes before i.  With order BASES a later
+    # shape can still come earlier; in other orders the first is final.
     for i in range(c.shapes):
         if c.order != BASES and i < shape:
             continue

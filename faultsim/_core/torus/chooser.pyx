@@ -78,7 +78,7 @@ cdef class Chooser:
         return _row(&out) if found else None
 
     def has_room(self, busy, int need, tuple box):
-        """Is there a free box of at least so many nodes that meets a box?  None: this torus is not asked that.
+        """Whether there is a free box of at least so many nodes that overlaps a box.  None: not computed on this torus.
 
         True also where one that does not meet it was found.
         """

@@ -134,6 +134,8 @@ cdef int _naive(node_bytes_t *s, const uint64_t *occ, int size, box_t *largest, 
     cdef int best = 0, a, b, c, x, y, z, last
     cdef int64_t looked
     _unpack(s, occ)
+    # `best` is the size of `largest`, the first largest free box among the shapes so far; or `list` has their free
+    # boxes.
     for a in range(t.x, 0, -1):
         for b in range(t.y, 0, -1):
             for c in range(t.z, 0, -1):
@@ -337,6 +339,8 @@ cdef inline int _pop(node_bytes_t *s, const uint64_t *occ, bint all, int size, b
     cdef int64_t looked
     cdef box_t box
     _tables(s, occ)
+    # `best` is the size of the largest free box with a base before (x, y, z).  At a base, least[i] is the least run
+    # along y at x + i over the planes so far, and `end` bounds the extent along x, which only falls with more planes.
     for x in range(t.x):
         for y in range(t.y):
             looked = t.z

@@ -43,6 +43,6 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil
 
-# Is the box small enough to look beside it rather than in the whole machine?
+# Whether the box is small enough that a search beside it takes less time than one of the whole machine.
 cdef inline bint slices_pay(const row_maps_t *l, const box_t *p) noexcept nogil:
     return <int64_t> l.torus.limit.slice_part * box_size(p) <= l.torus.nodes

@@ -316,6 +316,8 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
             if _last(s, most, f.most_columns, need) == 0:
                 break
             last = _last(s, most, columns, need)
+        # Rectangles of fewer rows are done: s.least has the least runs over rows - 1 rows; `most` bounds the rows of a
+        # free rectangle of so many columns or more.
         for rows in range(1, last + 1):
             n = min(f.base_rows, f.rows - rows + 1) * f.pitch
             s.looked += n >> 3

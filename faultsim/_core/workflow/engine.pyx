@@ -179,6 +179,7 @@ cdef class WorkflowEngine:
     cdef int set_world(self, world) except -1:
         cdef workflow_t *s = &self.s
         cdef Py_ssize_t rows
+        # Both tables have the same form: a node and two times per row, ascending.
         for what, first, second in (("failures", "time", "downtime"), ("predictions", "begin", "end")):
             table = getattr(world, what, None)
             rows = 0 if table is None else len(table.node)

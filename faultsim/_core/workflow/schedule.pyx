@@ -341,6 +341,8 @@ cdef int make_pass(workflow_t *s) noexcept nogil:
     if not s.changed:
         return OK
     s.wake = INFINITY
+    # Jobs before `place` in the order (or popped from the queue, if fifo) have started, are parked, or found no node
+    # and stay in the pool; `wake` is the earliest time at which one of these may find a node without another event.
     while s.machine.n_free > 0:
         if s.pool.fifo:
             if not heap_pop(&s.pool.queue, &entry):
