@@ -12,7 +12,7 @@ cdef enum:
     # tests/verification/plain_cluster.py).
     TOGETHER = 32
 
-# A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
+# A job that has arrived or was killed enters the queue at its position; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int sort_now(sim_t *s) noexcept nogil
 # For a scheduler that scans: keep queue_t.need and queue_t.least from now on.
@@ -20,7 +20,7 @@ cdef int open_scan(sim_t *s) except -1
 # The same of queue_t.slope, if the order has any.
 cdef int open_slopes(sim_t *s) except -1
 # Whether any waiting job asks for no more than the nodes that a pass may use.
-cdef bint somebody_fits(const sim_t *s) noexcept nogil
+cdef bint any_fits(const sim_t *s) noexcept nogil
 # Another order, and another scheduler, meet the jobs that wait already.
 cdef void queue_again(sim_t *s) noexcept nogil
 
@@ -45,7 +45,7 @@ cdef inline float time_after(double t) noexcept nogil:
 
 
 cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
-    """What a scan sees of the job at a place."""
+    """What a scan sees of the job at a position."""
     s.queue.need[at] = s.need[s.queue.job[at]]
     s.queue.least[at] = least_of(s.remaining[s.queue.job[at]])
     if s.queue.slope != NULL and s.order.slope_of != NULL:
@@ -58,10 +58,10 @@ cdef inline int sort_queue(sim_t *s) noexcept nogil:
     return 0 if s.order.sort == NULL else sort_now(s)
 
 
-# The same where nobody but those that start depends on it: if no job could start the queue stays as it is, and arrivals
+# The same where only the jobs that start depend on it: if no job could start the queue stays as it is, and arrivals
 # are at its end.
 cdef int sort_to_start(sim_t *s) noexcept nogil
-# For who looks at the queue between two instants: in the order of the last pass.
+# For looks at the queue between two instants: in the order of the last pass.
 cdef int sort_as_of_pass(sim_t *s) noexcept nogil
 
 
@@ -74,7 +74,8 @@ cdef inline int begin_pass(sim_t *s) noexcept nogil:
     return sort_to_start(s)
 
 
-cdef inline bint nobody_waits(queue_t *q) noexcept nogil:
+cdef inline bint is_empty(queue_t *q) noexcept nogil:
+    """Whether no job waits; an empty queue begins at 0 again, where it has most room."""
     if q.head != q.end:
         return False
     q.head = 0
@@ -82,7 +83,7 @@ cdef inline bint nobody_waits(queue_t *q) noexcept nogil:
     return True
 
 
-# Does `a` come before `b` in the queue, keys and all?
+# Whether `a` comes before `b` in the queue, by key and then by entry.
 cdef inline bint queued_before(const sim_t *s, int32_t a, int32_t b) noexcept nogil:
     if s.queue.key != NULL and s.queue.key[a] != s.queue.key[b]:
         return s.queue.key[a] < s.queue.key[b]
@@ -109,7 +110,7 @@ cdef inline void close_gap(queue_t *q, int32_t keep, int32_t at) noexcept nogil:
 
 
 cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t end) noexcept nogil:
-    """Close the gap in front of the jobs at [begin, end), which stay; where the next one belongs."""
+    """Close the gap in front of the jobs at [begin, end), which stay; the position where the next one belongs."""
     if keep != begin and begin < end:
         memmove(&q.job[keep], &q.job[begin], <size_t>(end - begin) * sizeof(int32_t))
         if q.need != NULL:
@@ -118,7 +119,7 @@ cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t 
 
 
 cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
-    """The first place from `at` on whose job asks for no more than what is free; `end`: none."""
+    """The first position from `at` on whose job asks for no more than what is free; `end`: none."""
     cdef const int32_t *here
     cdef int32_t k, fits
     while at + TOGETHER <= end:
