@@ -72,7 +72,7 @@ cdef class PickJobs(Team):
     cdef int one(self, int64_t at, int64_t action) noexcept nogil
     cdef int enter(self, int64_t at) noexcept nogil
     cdef int settle(self, slot_t *e) noexcept nogil
-    cdef bint any_job_fits(self, const sim_t *s) noexcept nogil
+    cdef bint any_fits(self, const sim_t *s) noexcept nogil
     cdef int act(self, int64_t at, int64_t action) noexcept nogil
     cdef bint possible(self, sim_t *s, int64_t action) noexcept nogil
     cdef int32_t first_that_fits(self, const sim_t *s) noexcept nogil

@@ -246,10 +246,10 @@ cdef class PickJobs:
                 return code
             if code == DONE:
                 return 0
-            if self.any_job_fits(&e.s):
+            if self.any_fits(&e.s):
                 return 1
 
-    cdef bint any_job_fits(self, const sim_t *s) noexcept nogil:
+    cdef bint any_fits(self, const sim_t *s) noexcept nogil:
         cdef const queue_t *q = &s.queue
         cdef int32_t i, end = min(q.end, q.head + self.slots)
         for i in range(q.head, end):
@@ -290,7 +290,7 @@ cdef class PickJobs:
                 q.end -= 1
             if q.head == q.end:
                 q.head = q.end = 0
-            if self.any_job_fits(s):
+            if self.any_fits(s):
                 return 1
         return self.settle(e)
 

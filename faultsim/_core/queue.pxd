@@ -20,7 +20,7 @@ cdef int open_scan(sim_t *s) except -1
 # The same of queue_t.slope, if the order has any.
 cdef int open_slopes(sim_t *s) except -1
 # Whether any waiting job needs at most the nodes that a pass may use.
-cdef bint any_job_fits(const sim_t *s) noexcept nogil
+cdef bint any_fits(const sim_t *s) noexcept nogil
 # Another order, and another scheduler, meet the jobs that wait already.
 cdef void queue_again(sim_t *s) noexcept nogil
 
@@ -74,7 +74,7 @@ cdef inline int begin_pass(sim_t *s) noexcept nogil:
     return sort_to_start(s)
 
 
-cdef inline bint nobody_waits(queue_t *q) noexcept nogil:
+cdef inline bint is_empty(queue_t *q) noexcept nogil:
     if q.head != q.end:
         return False
     q.head = 0

@@ -58,7 +58,7 @@ cdef int sort_now(sim_t *s) noexcept nogil:
     return code
 
 
-cdef bint any_job_fits(const sim_t *s) noexcept nogil:
+cdef bint any_fits(const sim_t *s) noexcept nogil:
     """Whether any waiting job needs at most the nodes that a pass may use."""
     cdef const queue_t *q = &s.queue
     cdef int32_t i, free = usable(s)
@@ -74,7 +74,7 @@ cdef bint any_job_fits(const sim_t *s) noexcept nogil:
 
 cdef int sort_to_start(sim_t *s) noexcept nogil:
     # A migration depends on the first job of the queue.
-    if s.migration.rearrange == NULL and not any_job_fits(s):
+    if s.migration.rearrange == NULL and not any_fits(s):
         s.queue.unsorted = s.now
         return OK
     return sort_now(s)
