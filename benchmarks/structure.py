@@ -1,6 +1,6 @@
 """Count what the structure of a checkout costs: files touched by one more part, import cycles, the largest struct.
 
-    python benchmarks/structure.py [CHECKOUT] [--compare OLDER] [--json] [--files KIND]
+    python benchmarks/structure.py [CHECKOUT] [--compare OLDER] [--json] [--files KIND] [--names]
 
 Nothing is imported or built; a checkout is read as text, so one script measures every version of the repository by the
 same rule.  ``--compare`` puts the counts of another checkout before those of this one.
@@ -24,6 +24,14 @@ Files for one more part
     it is the part itself, so for this kind the studies' own folder is part of the package, and nothing else uses it.
     For a machine there are two rows: files that decide by it (the class, a flag, its word, functions made for it), and
     files that name it in any way, its geometry included.
+
+Names
+    Structs, enums, functions, function types, extension types and constants that the core defines at module level with
+    `cdef` or `ctypedef`, and fields of the tables of `_core/tables`.  A name counts if more than one file defines it (a
+    .pyx and its .pxd are one).  Two kinds of files define one meaning together and count once: files that assign the
+    function to the table's field of the same name (they implement one contract), and files of one source that is
+    compiled once per capacity (conservative_counted.pyx and conservative_placed.pyx, which include conservative.pxi;
+    counts.pxi and masks.pxi, which define what it needs of a capacity).  --names lists the names with their files.
 
 Cycles
     Modules of the package that import one another in a circle: strongly connected components of all `import` and
@@ -312,6 +320,82 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     return sorted(found, key=lambda circle: (-len(circle), circle))
 
 
+# -- names
+
+DEFINITIONS = (
+    re.compile(r"^(?:cdef|ctypedef)\s+(?:packed\s+)?(?:struct|union|enum|class)\s+(\w+)", re.M),
+    re.compile(r"^ctypedef\s+.*?\(\*(\w+)\)", re.M),
+    re.compile(r"^(?:cdef|cpdef)\s+(?:inline\s+|public\s+)?(?:[\w\[\], ]+?[ *&]+)??\**(\w+)\((?=[^*])", re.M),
+    re.compile(r"^cdef\s+(?:const\s+)?\w+\s+\*?([A-Z][A-Z_]+)\b", re.M),
+)
+ENUM = re.compile(r"^cdef enum\b[^\n]*:\n((?:[ \t]+[^\n]*\n|\n)+)", re.M)
+ASSIGNED = re.compile(r"^\s*([\w.\[\], ]+?)\s*=\s*([\w, ]+)$", re.M)
+INCLUDED = re.compile(r'^include "([^"]+)"', re.M)
+CAPACITY = re.compile(r"counts|counted|masks|placed")
+CORE = "faultsim/_core"
+
+
+def defined_names(code: str) -> set[str]:
+    """What a Cython file without comments defines at module level."""
+    found = {name for pattern in DEFINITIONS for name in pattern.findall(code)}
+    for body in ENUM.findall(code):
+        found |= set(re.findall(r"^\s+([A-Z]\w+)\s*(?:=|$)", body, re.M))
+    return found
+
+
+def implemented(code: str) -> set[str]:
+    """Functions that a file assigns to a field of the same name: implementations of one contract."""
+    found = set()
+    for left, right in ASSIGNED.findall(code):
+        fields, values = ([part.strip() for part in side.split(",")] for side in (left, right))
+        if len(fields) == len(values):
+            found |= {value for field, value in zip(fields, values, strict=True) if field.endswith(f".{value}")}
+    return found
+
+
+def shared_names(checkout: Checkout) -> dict[str, list[str]]:
+    """Name -> the places, more than one, that define it with a meaning of their own."""
+    codes: dict[str, str] = {}
+    for path in checkout.under(CORE, ".pyx", ".pxd", ".pxi"):
+        unit = path.with_suffix("").as_posix()
+        text = without_words(path.with_suffix(".pyx"), checkout.text[path])
+        codes[unit] = codes.get(unit, "") + "\n" + text
+    places: dict[str, set[str]] = {}
+    for unit, code in codes.items():
+        contracts = implemented(code)
+        for name in defined_names(code) - contracts:
+            places.setdefault(name, set()).add(unit)
+        if unit.startswith(f"{CORE}/tables/"):
+            for struct, body in re.findall(r"^cdef struct (\w+):\n((?:[ \t]+[^\n]*\n|\n)+)", code + "\n", re.M):
+                for field in set(re.findall(r"\(\*(\w+)\)", body)) - {"copy", "close"}:  # part_t of memory.pxd
+                    places.setdefault(field, set()).add(f"{unit}:{struct}")
+    return {name: merged for name in sorted(places) if len(merged := without_hooks(name, places[name], codes)) > 1}
+
+
+def without_hooks(name: str, units: set[str], codes: dict[str, str]) -> list[str]:
+    """The places of a name, where the files of one source compiled once per capacity count once."""
+    pairs: dict[str, set[str]] = {}
+    for unit in units:
+        pairs.setdefault(CAPACITY.sub("*", unit), set()).add(unit)
+    merged = set(units)
+    for pair in pairs.values():
+        if len(pair) > 1 and set.intersection(*(sources_of(unit, codes) for unit in pair)):
+            merged -= set(sorted(pair)[1:])
+    return sorted(merged)
+
+
+def sources_of(unit: str, codes: dict[str, str]) -> set[str]:
+    """Sources that a unit includes, or that are included beside it."""
+    beside = [included(other, code) for other, code in codes.items()]
+    return included(unit, codes.get(unit, "")).union(*(each for each in beside if unit in each)) - {unit}
+
+
+def included(unit: str, code: str) -> set[str]:
+    """Included files of a unit, also those included by them, as units."""
+    folder = unit.rsplit("/", 1)[0]
+    return {f"{folder}/{name.rsplit('.', 1)[0]}" for name in INCLUDED.findall(code)}
+
+
 # -- structs, lines
 
 
@@ -344,7 +428,13 @@ def counts(checkout: Checkout) -> dict[str, int | str]:
     most = max(headers, key=lambda path: len(headers[path]))
     types = [re.sub(r"import .*", "", checkout.code[path]) for path in python]
     flags = [re.findall(r"^.*\bis_torus\b", checkout.text[path], re.M) for path in core]
+    shared = shared_names(checkout)
+    scheduling = f"{CORE}/scheduling/"
     return {
+        "names of the core with more than one meaning": len(shared),
+        "such names, outside scheduling/": sum(
+            sum(not unit.startswith(scheduling) for unit in units) > 1 for units in shared.values()
+        ),
         "modules in import cycles": sum(map(len, circles)),
         "import cycles": "; ".join(f"{len(circle)} with {short(circle[0])}" for circle in circles) or "none",
         "modules at the root of the package": len({module_of(path) for path in python if len(path.parts) == 2}),
@@ -372,6 +462,10 @@ def counts(checkout: Checkout) -> dict[str, int | str]:
 
 def short(module: str) -> str:
     return module.removeprefix("faultsim.").removeprefix("_core.")
+
+
+def short_path(unit: str) -> str:
+    return unit.removeprefix(f"{CORE}/")
 
 
 def measure(root: Path) -> dict[str, Any]:
@@ -486,11 +580,19 @@ def main() -> None:
     parser.add_argument("--compare", type=Path, metavar="OLDER", help="another checkout, shown before it")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     parser.add_argument("--files", metavar="KIND", help="list the files counted for a kind (its first word)")
+    parser.add_argument("--names", action="store_true", help="list names of the core with more than one meaning")
     options = parser.parse_args()
     roots = {"before": options.compare, "after": options.checkout} if options.compare else {"here": options.checkout}
     for root in roots.values():
         if not (root / "faultsim" / "__init__.py").is_file():
             parser.error(f"{root} is no checkout: it has no faultsim/__init__.py")
+    if options.names:
+        for name, root in roots.items():
+            found = {
+                each: [short_path(unit) for unit in units] for each, units in shared_names(Checkout.read(root)).items()
+            }
+            print(f"{name}: {json.dumps(found, indent=1)}")
+        return
     if options.files:
         kinds = [kind for kind in KINDS if kind.name.startswith(options.files)]
         if not kinds:

@@ -20,7 +20,7 @@ from faultsim._core.containers.event_queue cimport (
 
 # The bitmap finder: the largest free box, and the free boxes of a size.
 from faultsim._core.torus.choose cimport all_free, first_free, largest_free
-from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free
+from faultsim._core.torus.finder_bitmap cimport finder_free, finder_has_free as has_free, finder_init
 from faultsim._core.torus.finder cimport finder_t
 
 # A finder's signature, and the table of all finders by number.

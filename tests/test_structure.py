@@ -167,3 +167,59 @@ def test_words_are_no_code(structure):
     assert structure.without_docstrings(text).split() == ["x", "=", '"a', "#", 'b"', "def", "f():", "return", '"""e"""']
     cython = '"""a\nb"""\ncdef int c   # d\nx = "#e"'
     assert structure.without_words(Path("x.pyx"), cython).split() == ["cdef", "int", "c", "x", "=", '"#e"']
+
+
+def test_names_with_more_than_one_meaning(structure, tmp_path):
+    files = {
+        "faultsim/__init__.py": "",
+        # two structs and two functions of one name; a contract that two files implement; a local variable
+        "faultsim/_core/a.pyx": "cdef struct rule_t:\n    int x\ncdef int open_it() nogil:\n    cdef int other\n"
+        "cdef void put(void *state) noexcept nogil:\n    pass\ntable.mark, table.put = mark, put\n",
+        "faultsim/_core/b.pyx": "cdef struct rule_t:\n    int y\ncdef int put(void *state) noexcept nogil:\n    pass\n"
+        "table.put = put\ncdef rule_t *open_it() except NULL:  # again\n    pass\n",
+        "faultsim/_core/b.pxd": "cdef struct rule_t:\n    int y\n",
+        "faultsim/_core/tables/t.pxd": "cdef struct t_t:\n    void (*put)(void *state) noexcept nogil\n"
+        "    void (*lift)(void *state) noexcept nogil\n",
+        "faultsim/_core/c.pyx": "cdef void lift() noexcept nogil:\n    pass\ncdef enum:\n    FEW = 3\n",
+        "faultsim/_core/d.pxd": "cdef enum:\n    FEW = 4      # nodes\n",
+        # one source, compiled once per capacity
+        "faultsim/_core/scheduling/easy.pxi": "cdef void go() noexcept nogil:\n    take_step()\n",
+        "faultsim/_core/scheduling/counts.pxi": "cdef void take_step() noexcept nogil:\n    pass\n",
+        "faultsim/_core/scheduling/masks.pxi": "cdef void take_step() noexcept nogil:\n    pass\n",
+        "faultsim/_core/scheduling/easy_counted.pyx": 'include "counts.pxi"\ninclude "easy.pxi"\n'
+        "cdef struct easy_t:\n    int n\n",
+        "faultsim/_core/scheduling/easy_placed.pyx": 'include "masks.pxi"\ninclude "easy.pxi"\n'
+        "cdef struct easy_t:\n    int n\n",
+        "faultsim/_core/scheduling/lone_counted.pyx": "cdef struct lone_t:\n    int n\n",
+        "faultsim/_core/scheduling/lone_placed.pyx": "cdef struct lone_t:\n    int n\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    names = structure.shared_names(structure.Checkout.read(tmp_path))
+    assert {name: len(units) for name, units in names.items()} == {
+        "FEW": 2,
+        "lift": 2,
+        "lone_t": 2,
+        "open_it": 2,
+        "rule_t": 2,
+    }
+
+
+def test_names_of_the_core_have_one_meaning(structure):
+    """Outside scheduling/, where names are still to follow."""
+    counts = structure.counts(structure.Checkout.read(structure.HERE))
+    assert counts["such names, outside scheduling/"] == 0
+
+
+def test_the_map_of_the_core_is_complete(structure):
+    """README.md of the core names each folder and module at its root, and nothing that does not exist."""
+    core = structure.HERE / "faultsim" / "_core"
+    named = set(re.findall(r"`(\w+)`", (core / "README.md").read_text(encoding="utf-8")))
+    there = {
+        path.stem for path in core.iterdir() if path.suffix in (".pyx", ".pxd") or (path / "__init__.pxd").exists()
+    }
+    assert there - {"__init__"} <= named
+    rows = re.findall(r"^  \| ((?:`\w+`(?:, )?)+) \|", (core / "README.md").read_text(encoding="utf-8"), re.M)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} <= there

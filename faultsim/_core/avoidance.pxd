@@ -20,5 +20,5 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil
 cdef inline int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """The same if nodes are to be avoided; else what the rule takes."""
     if s.avoid == NULL:
-        return s.placement.take(s.placement.state, s, job, count)
+        return s.placement.allot(s.placement.state, s, job, count)
     return take_sound_first(s, job, count)

@@ -57,7 +57,7 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     cdef int32_t avoidable = free_of(s, s.avoid), sound, i
     cdef int code
     if avoidable == 0:
-        return s.placement.take(s.placement.state, s, job, count)
+        return s.placement.allot(s.placement.state, s, job, count)
     sound = s.free + count - avoidable           # start_job has taken `count` off already
     if sound > count:
         sound = count
@@ -67,11 +67,11 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
             if s.hidden[i]:
                 update_word(m, i)
                 m.occ[i] |= s.hidden[i]
-        code = s.placement.take(s.placement.state, s, job, sound)
+        code = s.placement.allot(s.placement.state, s, job, sound)
         for i in range(m.words):
             if s.hidden[i]:
                 m.occ[i] &= ~s.hidden[i]
                 open_word(m, i)
         if code < 0 or sound == count:
             return code
-    return s.placement.take(s.placement.state, s, job, count - sound)
+    return s.placement.allot(s.placement.state, s, job, count - sound)

@@ -1,7 +1,7 @@
-# What somebody outside sees and does when it is to decide (model.md#decisions).
+# A decision: what a caller or a policy in Python can read and do at it (model.md#decisions).
 #
-# A Decision is valid while its number is sim_t.n_decisions.  Whoever lets the simulation go on raises that number
-# first, so a Decision can be kept, but no longer used.
+# A Decision is valid while its number is sim_t.n_decisions.  Every function that continues the simulation raises that
+# number first, so a Decision can be kept, but no longer used.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -16,10 +16,10 @@ cdef class Decision(Moment):
     cdef readonly object job, node, until, asked     # what the question is about; None where it does not apply
     cdef bint moved              # a job was moved
     cdef bint inside             # it is given to a policy in Python, which acts again wherever the run is repeated
-    cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
+    cdef int64_t event, stay     # index of the first new record since the decision before; -1: not recorded
     # The shadow of `head`, until something changes.
     cdef int32_t head
-    cdef int32_t epoch       # nobody has told anything since
+    cdef int32_t epoch       # the shadow is valid while sim_t.epoch has this value
     cdef double time
     cdef int64_t extra
     cdef uint64_t *later     # [placed] the occupancy then
@@ -31,10 +31,10 @@ cdef class Decision(Moment):
     cdef dict pod(self)
     cdef str phrase(self, int32_t job)
 
-    # How it is said and the numbers, an array of int32; None: nobody says.  Before anything is looked at, as arrays of
-    # the caller's own run code of its own.
+    # The keyword of a choice and its numbers, an array of int32; None: none was given.  Called before anything is read,
+    # because converting an array of a caller's own class can run any code.
     cdef tuple said(self, object job, dict given)
-    # Whether a job may have these nodes of a cluster, which are free, or `owner`'s (-1: nobody's).
+    # Whether a job may have these nodes of a cluster, which are free, or `owner`'s (-1: no job's).
     cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner) except -1
     # The box or slice, of the size that `owner` has, or large enough for a job that waits (-1), and free but for it.
     cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, place_t *place) except -1

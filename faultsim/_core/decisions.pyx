@@ -1,4 +1,4 @@
-"""What somebody outside sees and does when it is to decide (model.md#decisions); the contract is in decisions.pxd."""
+"""Decisions of a caller or a policy in Python (model.md#decisions); the contract is in decisions.pxd."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -49,14 +49,14 @@ cdef int32_t clipped(object number) except? -1:
 
 
 cdef object nodes_in(const uint64_t *mask, int32_t words):
-    """The numbers of the bits of a mask whose bit i is node i."""
+    """The nodes of a mask with node i as bit i."""
     bits = np.frombuffer((<const char *>mask)[:8 * words], np.uint8)
     if not FS_LITTLE_ENDIAN:
         bits = bits.view(np.uint64).byteswap().view(np.uint8)
     return np.flatnonzero(np.unpackbits(bits, bitorder="little"))
 
 
-# What jobs of a machine take, and how that is said.
+# What jobs of a machine take, in words of messages.
 _TAKEN = {"cluster": ("nodes", ("nodes",)), "torus": ("boxes", ("box",)), "pod": ("slices", ("cubes", "nodes"))}
 
 
@@ -88,8 +88,8 @@ cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t
     cdef int code = OK
     if s.record.on:
         close_stay(s, job)
-    s.machine.named.give(s.machine.state, job)
-    s.machine.placed.take(s.machine.state, job, place)
+    s.machine.named.return_nodes(s.machine.state, job)
+    s.machine.placed.occupy(s.machine.state, job, place)
     if s.scheduler.adopt != NULL:
         code = s.scheduler.adopt(s.scheduler.state, s, job)
     return end_move(s, job, cost) if code == OK else code
@@ -356,7 +356,7 @@ cdef class Decision(Moment):
         job : int
             Row of the job.
         size : int, optional
-            Hosts of a slice for which no shape is asked, n; by default as the job asks, rounded up to a slice's size.
+            Hosts n of a slice of any shape; by default the job's size, rounded up to that of a slice.
         """
         _inside = self.enter(True)
         cdef int32_t j = self.find(job), n
@@ -556,7 +556,7 @@ cdef class Decision(Moment):
         return 0
 
     cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1:
-        """Whether it is large enough, nobody else has a node of it, and what is held back stays so."""
+        """Checks that a place is large enough and free of other jobs, and that cubes held back stay free."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
@@ -762,14 +762,14 @@ cdef class Decision(Moment):
     # ------------------------------------------------------------------ acts
 
     def start(self, job, *, nodes=None, box=None, cubes=None):
-        """Start a waiting job now, where the placement rule says or the caller, by one of `nodes`, `box` and `cubes`.
+        """Start a waiting job now, at `nodes`, `box` or `cubes` if one is given, else where the placement rule chooses.
 
         Parameters
         ----------
         job : int
             Its row.
         nodes : sequence of int, optional
-            On a cluster as many free nodes as it asks for; on a pod the hosts of a free slice that is large enough.
+            On a cluster as many free nodes as its size; on a pod the hosts of a free slice that is large enough.
         box : sequence of 6 int, optional
             On a torus: base x, y, z and extents a, b, c of a free box that is large enough, as `boxes` lists them; by
             default the placement rule chooses among those of the smallest size that has one.
@@ -805,7 +805,7 @@ cdef class Decision(Moment):
         self.note("start", (self.row_of(j),), {} if given is None else {given[0]: given[1].tolist()})
 
     cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1:
-        """Start a job where the caller says."""
+        """Start a job on the nodes that the caller chose."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef const int32_t[::1] list_ = given[1]
@@ -899,7 +899,7 @@ cdef class Decision(Moment):
         cubes : sequence of int
             On a pod: the cubes of a slice of whole cubes.
         checkpoint_cost, restart_cost : float, default 30
-            Seconds that the move takes: a checkpoint, whose end is a safe point, then a restart.
+            Seconds that the move takes: a checkpoint, which ends in a safe point, then a restart.
         live : bool, default False
             The move costs only `restart_cost` and is no safe point.
         """

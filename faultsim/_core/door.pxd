@@ -1,17 +1,18 @@
-# Who is inside an object that one thread at a time may use.
+# A lock of an object that one thread at a time may use; the thread that holds it is "inside".
 #
 # Contract
-# - A thread is inside as long as somebody has the `Inside` that `enter` gave: a variable of the function that may not
-#   be disturbed, or a `with` statement.  Where the thread is inside already, that one does nothing.
-# - Who comes while another thread is inside waits if that one has come for a brief look, which runs nobody else's code
-#   and so waits for nobody, and is refused otherwise.  A thread that has come for a look must not act.
+# - A thread is inside as long as the `Inside` that `enter` returned exists: a variable of the function that must not be
+#   disturbed, or a `with` statement.  If the thread is inside already, that object does nothing.
+# - A thread that enters while another one is inside waits if the other one is inside to read (`brief`): that takes a
+#   short time, because it runs no foreign code.  Otherwise `enter` raises.  A thread that is inside to read must not
+#   write.
 
 from libc.stdint cimport int64_t
 
 cdef class Door:
-    cdef int64_t word        # 2 * the thread that is inside, + 1 if it is there for a brief look; 0: nobody
+    cdef int64_t word        # 2 * the thread that is inside, + 1 if it is there to read; 0: none
     cdef public object error         # what is raised
-    cdef str what            # what is behind it
+    cdef str what            # the name of the object, for the message
 
     cpdef Inside enter(self, bint brief=*)
 

@@ -1,4 +1,4 @@
-"""Who is inside an object that one thread at a time may use; the contract is in door.pxd."""
+"""A lock of an object that one thread at a time may use; the contract is in door.pxd."""
 
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -43,16 +43,16 @@ cdef class Door:
     Parameters
     ----------
     error : type
-        What is raised where somebody is inside.
+        Raised by `enter` while another thread is inside.
     what : str
-        What is behind the door.
+        The name of the object, for the message.
     """
 
     def __init__(self, error=RuntimeError, str what="object"):
         self.error, self.what = error, what
 
     def __reduce__(self):
-        return Door, (self.error, self.what)     # that of a copy is another one, and nobody is inside
+        return Door, (self.error, self.what)     # a copy has its own lock, which is free
 
     cpdef Inside enter(self, bint brief=False):
         """Go in, for a brief look or for longer."""

@@ -69,7 +69,7 @@ cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(n
 
 
 cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
-    """`run_until` after a decision, whose pass ends here."""
+    """`run_until` after a decision; its pass ends here."""
     cdef int code
     if s.deciding:
         code = end_pass(s)
@@ -103,14 +103,14 @@ cdef class Engine:
     cdef object world        # faultsim.data.world.World; keeps the arrays of failures, predictions and alarms
     cdef dict given          # what the factories read by name
     cdef object error        # that a policy in Python raised, until it goes out
-    cdef object ranges       # the recorded ranges of nodes as an array, once they were asked for
+    cdef object ranges       # the recorded ranges of nodes as an array, once they were requested
     cdef bint lent           # they are its own now
     # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
     cdef object rows, jobs
     cdef bint stopped        # by the caller, between two events
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
-    cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
-    cdef tuple foreseen      # the arrays of predictions, once the caller has told some
+    cdef int64_t event, stay     # index of the first records that the next decision reports
+    cdef tuple foreseen      # the arrays of predictions, once the caller has added some
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(sim_t))
@@ -226,7 +226,7 @@ cdef class Engine:
         return 0
 
     cdef void *column(self, str name, dtype) except NULL:
-        """Where the engine writes a result column; the array is made when first asked for."""
+        """Where the engine writes a result column; the array is made when first requested."""
         cdef Py_buffer memory
         values = self.columns.get(name)
         if values is None:
@@ -252,7 +252,7 @@ cdef class Engine:
         if code == STUCK:
             raise EngineError("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
-            self.verify()        # says which
+            self.verify()        # raises with the name of the invariant
             raise EngineError("an invariant does not hold")
         raise EngineError(f"unknown status {code}")
 
@@ -286,7 +286,7 @@ cdef class Engine:
         return 0
 
     def verify(self):
-        """Check the invariants (model.md#invariants); EngineError says which is broken."""
+        """Check the invariants (model.md#invariants); EngineError names the broken one."""
         cdef const char *found = NULL
         _inside = self.door.enter(True)
         if check_invariants(&self.s, &found) == NO_MEMORY:
@@ -389,7 +389,7 @@ cdef class Engine:
         return decision
 
     cdef Decision hand_out(self, str kind):
-        """To the caller, who is told of changes once."""
+        """A decision for the caller, which reports each change once."""
         cdef Decision decision = self.decide(kind, "caller")
         self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         return decision
@@ -497,7 +497,7 @@ cdef class Engine:
         return _KINDS[self.s.asked.question]
 
     def answer_in_python(self, policy):
-        """What a policy written in Python says to the question that is asked."""
+        """The answer of a policy written in Python to the open question."""
         cdef int question = self.s.asked.question
         decision = self.decide(_KINDS[question], _ANSWERS[question])
         try:
@@ -511,7 +511,7 @@ cdef class Engine:
             self.s.n_decisions += 1
 
     cpdef Inside look(self):
-        """For a look that may sort the queue: an order in Python is somebody else's code."""
+        """Enters to read.  That is not brief if the order is in Python, because reading may sort the queue."""
         return self.door.enter("object" not in self.settings.scheduler["order"])
 
     cdef int sort_by_now(self) except -1:
@@ -635,7 +635,7 @@ cdef class Engine:
         """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
         return PyCapsule_New(&self.s, "faultsim.sim_t", NULL)
 
-    # ------------------------------------------------------------------ what a caller that owns time tells
+    # ------------------------------------------------------------------ inputs of a caller that owns time
 
     cdef object refuse(self, str text):
         raise DecisionError(text)
@@ -782,7 +782,7 @@ cdef class Engine:
     # ------------------------------------------------------------------ nodes
 
     def fail_node(self, which, double downtime):
-        """A node fails now; `downtime` inf: nobody knows when it will be up."""
+        """A node fails now; `downtime` inf: the time of its repair is unknown."""
         cdef sim_t *s = &self.s
         _inside = self.door.enter()
         cdef int32_t node = self.node_at(which), job = job_on(s, node)
@@ -897,7 +897,7 @@ cdef class Engine:
         return out
 
 
-cdef struct slice_t:
+cdef struct moment_slice_t:
     sim_t *s
     int64_t budget
     int code
@@ -909,7 +909,7 @@ def run_together(list engines, list budgets):
     The GIL is released once for all of them: short runs would wait for it longer than they take.
     """
     cdef Py_ssize_t i, n = len(engines)
-    cdef slice_t *slices = <slice_t *>calloc(max(n, 1), sizeof(slice_t))
+    cdef moment_slice_t *slices = <moment_slice_t *>calloc(max(n, 1), sizeof(moment_slice_t))
     cdef Engine engine
     if slices == NULL:
         raise MemoryError("no memory for the slices of runs")

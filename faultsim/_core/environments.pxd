@@ -1,8 +1,8 @@
 # Many simulations that wait for a decision each: which waiting job starts next (faultsim.rl.PickJob, which is the plain
-# version of this, and says what a decision, an observation and a reward are).
+# version of this, and defines decisions, observations and rewards).
 #
 # Contract
-# - A simulation is a copy of a template: a cluster whose nodes are only counted, the queue in order of arrival, nothing
+# - A simulation is a copy of a template: a cluster that only counts its nodes, the queue in order of arrival, nothing
 #   random.  The template has been opened for an episode's number of jobs, and nothing has happened in it.
 # - An episode is a stretch of the log: its input columns point into the log's, which the caller keeps.  It draws where
 #   each simulation's next episodes begin, some at a time, and again when all of these have begun.
@@ -72,7 +72,7 @@ cdef class PickJobs(Team):
     cdef int one(self, int64_t at, int64_t action) noexcept nogil
     cdef int enter(self, int64_t at) noexcept nogil
     cdef int settle(self, slot_t *e) noexcept nogil
-    cdef bint somebody_fits(self, const sim_t *s) noexcept nogil
+    cdef bint any_fits(self, const sim_t *s) noexcept nogil
     cdef int act(self, int64_t at, int64_t action) noexcept nogil
     cdef bint possible(self, sim_t *s, int64_t action) noexcept nogil
     cdef int32_t first_that_fits(self, const sim_t *s) noexcept nogil

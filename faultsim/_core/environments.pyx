@@ -18,7 +18,7 @@ cdef enum:
     BYTES = 8 * DOUBLES + 4 * INTS + 1
 
 cdef double GAMMA = 10.0     # s; the bound of the slowdown
-cdef double HALF = 3600.0    # s; a time that shows as 1/2
+cdef double HALF = 3600.0    # s; a time that an observation shows as 1/2: an hour, a usual run time
 cdef double LONGEST = 43200.0            # s; RLScheduler's longest waiting time
 cdef double NEARLY = 1e-5    # RLScheduler's distance from 0 and 1
 
@@ -135,7 +135,7 @@ cdef class PickJobs:
         return self.told[0], self.told[1]
 
     def used_up(self):
-        """The simulations whose next episodes have all begun, which are to be drawn again."""
+        """The simulations that have begun all their drawn episodes, for which new ones are to be drawn."""
         cdef int64_t i
         return [i for i in range(self.n) if self.slot[i].begun == self.first.shape[1]]
 
@@ -246,10 +246,10 @@ cdef class PickJobs:
                 return code
             if code == DONE:
                 return 0
-            if self.somebody_fits(&e.s):
+            if self.any_fits(&e.s):
                 return 1
 
-    cdef bint somebody_fits(self, const sim_t *s) noexcept nogil:
+    cdef bint any_fits(self, const sim_t *s) noexcept nogil:
         cdef const queue_t *q = &s.queue
         cdef int32_t i, end = min(q.end, q.head + self.slots)
         for i in range(q.head, end):
@@ -290,7 +290,7 @@ cdef class PickJobs:
                 q.end -= 1
             if q.head == q.end:
                 q.head = q.end = 0
-            if self.somebody_fits(s):
+            if self.any_fits(s):
                 return 1
         return self.settle(e)
 

@@ -62,7 +62,7 @@ cdef bint only_requests(sim_t *s) noexcept nogil:
     cdef int i
     drop_stale(s)
     if s.heap.n == 0 or s.heap.items[0].kind != EV_CHECKPOINT or s.asked.on[<int>ASK_CHECKPOINT]:
-        return False         # who is asked may act
+        return False         # a caller or policy that is asked may act
     for i in range(s.n_sources):
         if s.source[i].time < INFINITY:
             return False
@@ -159,7 +159,7 @@ cdef void catch_up(sim_t *s) noexcept nogil:
     advance_ledger(s, s.now)
 
 
-cdef inline int settle(sim_t *s, double t, source_t *due) noexcept nogil:
+cdef inline int settle_sources(sim_t *s, double t, source_t *due) noexcept nogil:
     """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
     cdef int code
     while True:
@@ -171,7 +171,7 @@ cdef inline int settle(sim_t *s, double t, source_t *due) noexcept nogil:
             s.asked.question = ASK_SCHEDULE
             s.n_passes += 1
             if s.releases.n > 0 and s.releases.first[0].end <= t:
-                s.epoch += 1     # somebody outlives its estimate: promises are excused
+                s.epoch += 1     # a job outlives its estimate: promises are excused
             code = s.scheduler.schedule(s.scheduler.state, s)
             if code != OK:
                 return code
@@ -188,6 +188,7 @@ cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nog
     cdef const char *found
     cdef double t = s.now
     cdef int code
+    # Each round handles one instant `t` completely; before it, all events before s.now are handled.
     while True:
         if far == ALL:
             if s.n_events + s.n_ticks >= limit:
@@ -210,7 +211,7 @@ cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nog
             fs_require(t >= s.now)
             advance_ledger(s, t)
             s.now = t
-        code = settle(s, t, due)
+        code = settle_sources(s, t, due)
         if code != OK:
             return code
         if far != ALL:

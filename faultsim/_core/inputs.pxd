@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from faultsim._core.state cimport sim_t
 
 # An array as the core reads it; it lives as long as columns["kept"].  `name` is for messages.
-cdef object column(dict columns, object given, str name, dtype, Py_ssize_t length)
+cdef object input_column(dict columns, object given, str name, dtype, Py_ssize_t length)
 cdef int check_nodes(sim_t *s, object node, int least) except -1
 cdef int check_ascending(str name, object values) except -1
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 
-cdef object column(dict columns, object given, str name, dtype, Py_ssize_t length):
+cdef object input_column(dict columns, object given, str name, dtype, Py_ssize_t length):
     values = np.ascontiguousarray(given, dtype=dtype)
     if values.ndim != 1 or values.shape[0] != length:
         raise ValueError(f"{name}: expected {length} values in one column, got shape {values.shape}")
@@ -31,9 +31,9 @@ cdef int set_failures(sim_t *s, dict columns, object table) except -1:
     cdef Py_ssize_t n = len(table.time)
     if n == 0:
         return 0
-    time = column(columns, table.time, "time", np.float64, n)
-    downtime = column(columns, table.downtime, "downtime", np.float64, n)
-    node = column(columns, table.node, "node", np.int32, n)
+    time = input_column(columns, table.time, "time", np.float64, n)
+    downtime = input_column(columns, table.downtime, "downtime", np.float64, n)
+    node = input_column(columns, table.node, "node", np.int32, n)
     check_ascending("the times of failures", np.asarray(time))
     check_nodes(s, np.asarray(node), 0)
     if not (np.asarray(downtime) >= 0).all():
@@ -49,8 +49,9 @@ cdef int set_predictions(sim_t *s, dict columns, object table) except -1:
     cdef Py_ssize_t n = len(table.begin)
     if n == 0:
         return 0
-    begin, end = column(columns, table.begin, "begin", np.float64, n), column(columns, table.end, "end", np.float64, n)
-    node = column(columns, table.node, "node", np.int32, n)
+    begin = input_column(columns, table.begin, "begin", np.float64, n)
+    end = input_column(columns, table.end, "end", np.float64, n)
+    node = input_column(columns, table.node, "node", np.int32, n)
     check_ascending("the begins of predictions", np.asarray(begin))
     check_ascending("the ends of predictions", np.asarray(end))
     check_nodes(s, np.asarray(node), 0)
@@ -65,7 +66,8 @@ cdef int set_requests(sim_t *s, dict columns, object table) except -1:
     cdef Py_ssize_t n = len(table.time)
     if n == 0:
         return 0
-    time, node = column(columns, table.time, "time", np.float64, n), column(columns, table.node, "node", np.int32, n)
+    time = input_column(columns, table.time, "time", np.float64, n)
+    node = input_column(columns, table.node, "node", np.int32, n)
     check_ascending("the times of requests", np.asarray(time))
     check_nodes(s, np.asarray(node), -1)
     s.requests.n, s.requests.time, s.requests.node = n, &time[0], &node[0]
@@ -81,10 +83,10 @@ cdef int set_clocks(sim_t *s, dict columns, object table) except -1:
     cdef int64_t i
     if n == 0:
         return 0
-    of = column(columns, table.of, "of", np.int32, s.n)
-    first = column(columns, table.first, "first", np.int64, clocks + 1)
-    time = column(columns, table.time, "time", np.float64, n)
-    speed = column(columns, table.speed, "speed", np.float64, n)
+    of = input_column(columns, table.of, "of", np.int32, s.n)
+    first = input_column(columns, table.first, "first", np.int64, clocks + 1)
+    time = input_column(columns, table.time, "time", np.float64, n)
+    speed = input_column(columns, table.speed, "speed", np.float64, n)
     if not (np.asarray(speed) > 0).all() or not np.isfinite(speed).all() or not np.isfinite(time).all():
         raise ValueError("speeds must be positive, and their times finite")
     if first[0] != 0 or first[clocks] != n or (np.diff(first) < 1).any():
@@ -98,7 +100,7 @@ cdef int set_clocks(sim_t *s, dict columns, object table) except -1:
             if not time[i] > time[i - 1]:
                 raise ValueError("the times of speeds must ascend")
             sums[i] = sums[i - 1] + speed[i - 1] * (time[i] - time[i - 1])
-    shown = column(columns, np.asarray(sums), "shown", np.float64, n)
+    shown = input_column(columns, np.asarray(sums), "shown", np.float64, n)
     s.track.clocks.of, s.track.clocks.first = &of[0], &first[0]
     s.track.clocks.time, s.track.clocks.speed, s.track.clocks.shown = &time[0], &speed[0], &shown[0]
     return 0
@@ -108,10 +110,10 @@ cdef int set_inputs(sim_t *s, dict columns) except -1:
     cdef const int32_t[::1] row
     world = columns["world"]
     if world.rows is not None:
-        row = column(columns, world.rows, "rows", np.int32, s.n)
+        row = input_column(columns, world.rows, "rows", np.int32, s.n)
         s.row = &row[0]
     if world.shape_rank is not None:
-        row = column(columns, world.shape_rank, "shape_rank", np.int32, s.n)
+        row = input_column(columns, world.shape_rank, "shape_rank", np.int32, s.n)
         s.rank = &row[0]
     if world.failures is not None:
         set_failures(s, columns, world.failures)

@@ -28,7 +28,7 @@ cdef object ints(const int32_t *values, Py_ssize_t n):
 
 
 cdef class Moment:
-    """What can be looked at until the simulation goes on."""
+    """What can be read until the simulation goes on."""
 
     cdef Inside enter(self, bint brief):
         if self.s == NULL:
@@ -60,7 +60,7 @@ cdef class Jobs:
 
     def __cinit__(self, Moment moment not None):
         _inside = moment.enter(True)
-        moment.check()       # whose memory is looked at from now on
+        moment.check()       # its memory is read from here on
         self.moment = moment
 
     cdef object numbers(self):
@@ -89,13 +89,13 @@ cdef class Jobs:
     def submit(self):
         """Submit times (s)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.numbers(), C_SUBMIT)
+        return job_column(self.moment.s, self.numbers(), C_SUBMIT)
 
     @property
     def estimate(self):
         """Estimated run times (s)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.numbers(), C_ESTIMATE)
+        return job_column(self.moment.s, self.numbers(), C_ESTIMATE)
 
     @property
     def restarts(self):
@@ -150,7 +150,7 @@ cdef class Waiting(Jobs):
     def saved(self):
         """Progress that each starts with (s of its run time)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.numbers(), C_KEPT)
+        return job_column(self.moment.s, self.numbers(), C_KEPT)
 
     @property
     def fits(self):
@@ -190,25 +190,25 @@ cdef class Running(Jobs):
     def start(self):
         """Start times (s)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.numbers(), C_START)
+        return job_column(self.moment.s, self.numbers(), C_START)
 
     @property
     def expected_end(self):
         """When each is expected to end (s), by its estimate; it may have passed (model.md#overrun)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.numbers(), C_EXPECTED)
+        return job_column(self.moment.s, self.numbers(), C_EXPECTED)
 
     @property
     def progress(self):
         """Work done (s of the run time)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.followed(), C_PROGRESS)
+        return job_column(self.moment.s, self.followed(), C_PROGRESS)
 
     @property
     def saved(self):
         """Work that a failure now would leave (s of the run time)."""
         _inside = self.moment.enter(True)
-        return column(self.moment.s, self.followed(), C_SAFE)
+        return job_column(self.moment.s, self.followed(), C_SAFE)
 
     @property
     def where(self):
@@ -229,7 +229,7 @@ cdef object counts(const int32_t *values, object jobs):
     return found
 
 
-cdef object column(const sim_t *s, object jobs, column_of which):
+cdef object job_column(const sim_t *s, object jobs, column_of which):
     cdef const int32_t[::1] job = jobs
     found = np.empty(job.shape[0], np.float64)
     cdef double[::1] out = found

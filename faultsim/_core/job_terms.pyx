@@ -1,6 +1,6 @@
 """What metrics of jobs add up, all in one pass; the sums are NumPy's, which adds in pairs.
 
-The metrics themselves, which say the same column by column, are faultsim/results/metrics.py.
+The metrics themselves, computed column by column, are faultsim/results/metrics.py.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -12,9 +12,9 @@ from faultsim._core.arrays cimport memory_of
 
 cdef enum:
     N_USUAL = 5     # rows that every run has
-    N_COLUMNS = 12
+    N_TERM_COLUMNS = 12
 
-cdef int[N_COLUMNS] ITEM_SIZES
+cdef int[N_TERM_COLUMNS] ITEM_SIZES
 ITEM_SIZES[:] = [8, 8, 8, 8, 4, 4, 1, 4, 8, 8, 8, 8]
 
 #: Names of the columns, in the order in which `job_terms` takes them: float64, but int32 of `size`, `moves` and
@@ -23,7 +23,7 @@ COLUMNS = ("submit", "start", "finish", "runtime", "size", "moves", "backfilled"
            "failure_wait", "restart_time", "checkpoint_time")  # fmt: skip
 
 
-cdef struct columns_t:
+cdef struct term_columns_t:
     const double *submit
     const double *start
     const double *finish
@@ -31,14 +31,14 @@ cdef struct columns_t:
     const int32_t *size
     const int32_t *moves
     const char *backfilled
-    const int32_t *restarts         # the rest only if asked for
+    const int32_t *restarts         # the rest only if requested
     const double *lost_work
     const double *failure_wait
     const double *restart_time
     const double *checkpoint_time
 
-cdef struct counts_t:
-    Py_ssize_t ran      # jobs whose run time is above 0
+cdef struct term_counts_t:
+    Py_ssize_t ran      # jobs with a run time above 0
     Py_ssize_t moves
     Py_ssize_t backfilled
     Py_ssize_t restarted
@@ -48,7 +48,8 @@ cdef inline double at_least_10(double value) noexcept nogil:
     return 10.0 if value < 10.0 else value
 
 
-cdef void usual_terms(columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out, counts_t *counts) noexcept nogil:
+cdef void usual_terms(term_columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out,
+                      term_counts_t *counts) noexcept nogil:
     """Wait, response, bounded slowdown, slowdown of those that ran, requested node-seconds: a row of n each."""
     cdef Py_ssize_t i, job
     cdef double response, runtime
@@ -67,7 +68,8 @@ cdef void usual_terms(columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out,
         counts.backfilled += c.backfilled[job]
 
 
-cdef void failure_terms(columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out, counts_t *counts) noexcept nogil:
+cdef void failure_terms(term_columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out,
+                        term_counts_t *counts) noexcept nogil:
     """Slowdown by failures, and work lost as a share of the run time."""
     cdef Py_ssize_t i, job
     cdef double lost, runtime
@@ -80,7 +82,7 @@ cdef void failure_terms(columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *ou
         counts.restarted += c.restarts[job] != 0
 
 
-cdef void checkpoint_terms(columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out) noexcept nogil:
+cdef void checkpoint_terms(term_columns_t *c, Py_ssize_t begin, Py_ssize_t n, double *out) noexcept nogil:
     """Checkpoints as a share of the run time."""
     cdef Py_ssize_t i
     for i in range(n):
@@ -93,7 +95,7 @@ def job_terms(columns not None, Py_ssize_t begin, Py_ssize_t end, bint failures,
     Parameters
     ----------
     columns : mapping of str to numpy.ndarray
-        Those of `COLUMNS`, contiguous, of the same length; `restarts` and what follows it only if asked for.
+        Those of `COLUMNS`, contiguous, of the same length; `restarts` and what follows it only if requested.
     begin, end : int
         Which jobs, at least one.
     failures, checkpoints : bool
@@ -112,13 +114,13 @@ def job_terms(columns not None, Py_ssize_t begin, Py_ssize_t end, bint failures,
     ValueError
         Columns of other lengths or types, or no such jobs.
     """
-    cdef Py_buffer[N_COLUMNS] views
+    cdef Py_buffer[N_TERM_COLUMNS] views
     cdef void **pointers
-    cdef columns_t c
-    cdef counts_t counts
+    cdef term_columns_t c
+    cdef term_counts_t counts
     cdef Py_ssize_t jobs = len(columns["submit"]), n = end - begin
     cdef int got = 0, i, n_rows = N_USUAL
-    cdef int wanted = N_COLUMNS if failures or checkpoints else 7
+    cdef int wanted = N_TERM_COLUMNS if failures or checkpoints else 7
     if not 0 <= begin < end <= jobs:
         raise ValueError(f"jobs {begin}..{end} of {jobs}")
     n_rows += 2 * failures + checkpoints

@@ -1,4 +1,4 @@
-# How a job comes to its nodes and leaves them.  OK or a status < 0, unless said otherwise.
+# Starts, ends and moves of jobs.  Functions return OK or a status < 0, unless stated otherwise.
 
 from libc.stdint cimport int32_t, uint64_t
 
@@ -24,6 +24,6 @@ cdef inline bint head_fits(const sim_t *s) noexcept nogil:
     return s.queue.head < s.queue.end and s.need[s.queue.job[s.queue.head]] <= usable(s)
 
 
-# Where any free nodes serve (model.md#fcfs): in most passes, nobody waits or the head does not fit.
+# Where any free nodes serve (model.md#fcfs): in most passes, no job waits or the head does not fit.
 cdef inline int start_heads(sim_t *s) noexcept nogil:
     return start_fitting_heads(s) if head_fits(s) else 0

@@ -23,8 +23,8 @@ cdef int start_tracked(sim_t *s, int32_t job) noexcept nogil:
         s.first_start[job] = begin
     if again:
         s.failure_wait[job] += begin - s.track.killed_at[job]
-    if s.rescheduling.started != NULL:
-        s.rescheduling.started(
+    if s.rescheduling.wait_ended != NULL:
+        s.rescheduling.wait_ended(
             s.rescheduling.state, s, job, s.now - (s.track.killed_at[job] if again else s.submit[job]))
     return progress_start(s, job)
 
@@ -53,7 +53,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
         s.missed += 1
     if s.machine.placed:
-        s.machine.placed.take(s.machine.state, job, place)
+        s.machine.placed.occupy(s.machine.state, job, place)
     elif s.given != NULL:
         if s.machine.named.take_nodes(s.machine.state, job, s.given, nodes) < 0:
             return NO_MEMORY
@@ -94,7 +94,7 @@ cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
     s.free += s.allocated[job]
     releases_remove(&s.releases, s.expected[job], job)
     if s.machine.named:
-        s.machine.named.give(s.machine.state, job)
+        s.machine.named.return_nodes(s.machine.state, job)
     s.change = CHANGED_ALL
     if s.scheduler.released != NULL:
         s.scheduler.released(s.scheduler.state, s, job)
@@ -106,7 +106,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     cdef double size = s.size[job]
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
     if s.expected[job] < s.now:
-        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (model.md#invariants)
+        s.epoch += 1         # it outlived its estimate: promises that used it are excused (model.md#invariants)
         s.unforeseen = True
     leave_nodes(s, job)
     s.state[job] = JOB_DONE

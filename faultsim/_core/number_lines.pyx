@@ -1,4 +1,4 @@
-"""Lines of numbers as columns: each byte of a block is looked at once.
+"""Lines of numbers as columns: each byte of a block is read once.
 
 What it accepts, and what it makes of it, are those of faultsim/reference/number_lines.py.
 """
@@ -12,15 +12,15 @@ import numpy as np
 from faultsim._core.arrays cimport memory_of
 
 cdef enum:
-    MAX_FIELDS = 64     # of a line that can be asked for; further ones are checked and left out
+    MAX_FIELDS = 64     # of a line that can be requested; further ones are checked and left out.  SWF has 18.
     MAX_DIGITS = 16     # of a whole number that becomes an int64
-    EXACT_DIGITS = 15   # a double holds any whole number of so many
+    EXACT_DIGITS = 15   # a double stores any whole number of so many digits
     EXACT_POWER = 22    # and so high a power of ten; one divided by the other is the double that is nearest
 
 cdef double[EXACT_POWER + 1] POWERS
 POWERS[:] = [float(10**k) for k in range(EXACT_POWER + 1)]
 
-cdef struct columns_t:
+cdef struct line_columns_t:
     int64_t rows                # lines
     int width                   # least number of fields of a line
     int[MAX_FIELDS] column      # of a field; -1 if it is not wanted, -2 if its values must be usual ones
@@ -46,7 +46,7 @@ cdef inline const unsigned char *digits_end(const unsigned char *p, uint64_t *va
     return p
 
 
-cdef void make_numbers(columns_t *t, int64_t first, int64_t end) noexcept nogil:
+cdef void make_numbers(line_columns_t *t, int64_t first, int64_t end) noexcept nogil:
     """The whole numbers of a column so far, as doubles; zeros, which have a sign, are there."""
     cdef int64_t at
     for at in range(first, end):
@@ -61,7 +61,8 @@ cdef inline bint is_usual(int usual, const unsigned char *p, const unsigned char
     return end - p == 2 and p[0] == 45 and p[1] == 49 and usual & 1
 
 
-cdef inline const unsigned char *parse_field(columns_t *t, const unsigned char *p, int64_t at, int column) except NULL:
+cdef inline const unsigned char *parse_field(line_columns_t *t, const unsigned char *p, int64_t at,
+                                             int column) except NULL:
     """Past the number that begins at p, or p where none does; its value is the one of a column and line."""
     cdef const unsigned char *begin = p
     cdef bint negative = p[0] == 45
@@ -124,11 +125,12 @@ cdef int64_t count_lines(const unsigned char *p, const unsigned char *end) noexc
     return lines
 
 
-cdef bint parse_lines(columns_t *t, const unsigned char *p) except -1:
+cdef bint parse_lines(line_columns_t *t, const unsigned char *p) except -1:
     """Whether all lines, the last of which ends, too, are as they should be."""
     cdef const unsigned char *begin
     cdef int fields = -1, field, column
     cdef int64_t line, rows = t.rows
+    # `p` is at the beginning of `line`; all lines before it are parsed and had `fields` fields (-1: there were none).
     for line in range(rows):
         field = 0
         while True:
@@ -174,7 +176,7 @@ def parse_block(bytes block not None, wanted, int width, usual=None):
     -------
     list of numpy.ndarray, or None
         A column each, int64 if all its values are whole numbers of at most 16 digits written without a point, else
-        float64.  None if a line is out of the ordinary, without saying which.
+        float64.  None if any line has another form.
 
     Raises
     ------
@@ -194,7 +196,7 @@ def parse_block(bytes block not None, wanted, int width, usual=None):
         raise ValueError(f"fields {list(wanted)} of {width}: expected fields below a width of 1 to {MAX_FIELDS}")
     if not block.endswith(b"\n"):
         block += b"\n"
-    cdef columns_t t
+    cdef line_columns_t t
     memset(&t, 0, sizeof(t))
     cdef const unsigned char *text = block
     t.width, t.rows = width, count_lines(text, text + len(block))

@@ -1,11 +1,11 @@
-"""Questions to somebody outside, besides passes; the contract is in questions.pxd."""
+"""Decisions of a caller or a policy in Python, other than passes; the contract is in questions.pxd."""
 
 from cpython.ref cimport PyObject
 
 from faultsim._core.status cimport DECIDE, OK, PYTHON_ERROR
 
 
-cdef int ask(sim_t *s, int question, int32_t job, resume_t resume) noexcept nogil:
+cdef int pose_question(sim_t *s, int question, int32_t job, resume_t resume) noexcept nogil:
     cdef int code = OK
     s.asked.question, s.asked.job = question, job
     s.asked.granted = s.asked.acted = False

@@ -7,8 +7,8 @@ from libc.string cimport memmove
 from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
 cdef enum:
-    # Jobs are looked at: the width of a vector loop, so a constant; of 16 the compiler makes no vectors, but a list of
-    # instructions.  Queues of 33 jobs and more test it (tests/core/test_conservative_many.py, the soak of
+    # Jobs that are read together: the width of a vector loop, so a constant; of 16 the compiler makes no vectors, but a
+    # list of instructions.  Queues of 33 jobs and more test it (tests/core/test_conservative_many.py, the soak of
     # tests/verification/plain_cluster.py).
     TOGETHER = 32
 
@@ -19,8 +19,8 @@ cdef int sort_now(sim_t *s) noexcept nogil
 cdef int open_scan(sim_t *s) except -1
 # The same of queue_t.slope, if the order has any.
 cdef int open_slopes(sim_t *s) except -1
-# Whether any waiting job asks for no more than the nodes that a pass may use.
-cdef bint somebody_fits(const sim_t *s) noexcept nogil
+# Whether any waiting job needs at most the nodes that a pass may use.
+cdef bint any_fits(const sim_t *s) noexcept nogil
 # Another order, and another scheduler, meet the jobs that wait already.
 cdef void queue_again(sim_t *s) noexcept nogil
 
@@ -58,10 +58,10 @@ cdef inline int sort_queue(sim_t *s) noexcept nogil:
     return 0 if s.order.sort == NULL else sort_now(s)
 
 
-# The same where nobody but those that start depends on it: if no job could start the queue stays as it is, and arrivals
-# are at its end.
+# The same for a pass in which only jobs that start depend on the order: if no job can start, the queue stays unsorted,
+# with arrivals at its end.
 cdef int sort_to_start(sim_t *s) noexcept nogil
-# For who looks at the queue between two instants: in the order of the last pass.
+# For readers of the queue between two instants: sorts it as at the last pass.
 cdef int sort_as_of_pass(sim_t *s) noexcept nogil
 
 
@@ -74,7 +74,7 @@ cdef inline int begin_pass(sim_t *s) noexcept nogil:
     return sort_to_start(s)
 
 
-cdef inline bint nobody_waits(queue_t *q) noexcept nogil:
+cdef inline bint is_empty(queue_t *q) noexcept nogil:
     if q.head != q.end:
         return False
     q.head = 0
@@ -118,7 +118,7 @@ cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t 
 
 
 cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
-    """The first place from `at` on whose job asks for no more than what is free; `end`: none."""
+    """The first position from `at` on of a job that needs at most `free` nodes; `end`: none."""
     cdef const int32_t *here
     cdef int32_t k, fits
     while at + TOGETHER <= end:

@@ -58,8 +58,8 @@ cdef int sort_now(sim_t *s) noexcept nogil:
     return code
 
 
-cdef bint somebody_fits(const sim_t *s) noexcept nogil:
-    """Whether any waiting job asks for no more than the nodes that a pass may use."""
+cdef bint any_fits(const sim_t *s) noexcept nogil:
+    """Whether any waiting job needs at most the nodes that a pass may use."""
     cdef const queue_t *q = &s.queue
     cdef int32_t i, free = usable(s)
     if free <= 0:
@@ -73,8 +73,8 @@ cdef bint somebody_fits(const sim_t *s) noexcept nogil:
 
 
 cdef int sort_to_start(sim_t *s) noexcept nogil:
-    # A migration goes by who waits first.
-    if s.migration.rearrange == NULL and not somebody_fits(s):
+    # A migration depends on the first job of the queue.
+    if s.migration.rearrange == NULL and not any_fits(s):
         s.queue.unsorted = s.now
         return OK
     return sort_now(s)
@@ -126,7 +126,7 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
         if q.need != NULL:
             move_scan(q, low + 1, low, q.end - low)
         s.change = CHANGED_ALL
-        s.epoch += 1         # somebody entered ahead: promises to those behind may be missed
+        s.epoch += 1         # a job entered ahead: promises to those behind may be missed
     elif s.change == CHANGED_NOTHING:
         s.change = CHANGED_TAIL
     q.job[low] = job

@@ -17,7 +17,7 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
 
 # What was kept, as columns, when the simulation has finished.  `lend_ranges` gives the block of ranges to the array
-# that it returns, so that whoever frees the simulation leaves it alone (sim_t.record.range = NULL before sim_free).
+# that it returns; the caller must not free it with the simulation (sim_t.record.range = NULL before sim_free).
 cdef object recorded_events(const sim_t *s)
 cdef object lend_ranges(sim_t *s)                            # where n_ranges > 0: (first, count) of each
 cdef object recorded_ranges(const sim_t *s)                  # a copy

@@ -1,14 +1,15 @@
 # Ctrl-C in work that takes long without coming to an event.
 #
 # Contract
-# - Who works counts its steps, each of some nanoseconds, and gives up where `stopped` says so: then an exception waits,
-#   and the next function that holds the GIL and may raise calls `raise_waiting`, before anything else of Python.
-# - Nobody is asked where `done` is NULL, for who could not pass on the exception.
+# - A long loop counts its steps, each of some nanoseconds, and returns early once `stopped` is true: then an exception
+#   is pending, and the next function that holds the GIL and may raise calls `raise_waiting`, before any other Python
+#   code.
+# - `done` is NULL in callers that cannot raise: then signals are not checked.
 
 from libc.stdint cimport int64_t
 
 cdef enum:
-    STEPS = 4194304
+    STEPS = 4194304          # between two checks: some milliseconds, so that Ctrl-C is quick and checks cost nothing
 
 cdef bint look_for_signals() noexcept nogil
 cdef int raise_waiting() except -1

@@ -4,12 +4,12 @@ Of the queue it has the first jobs, and the job that is explained.  Keys, with l
 ``running``:
 
 - ``now`` (s), ``queue``, ``running``: job numbers, and ``queue_rows``, ``running_rows``: rows in the user's log
-- of the queue ``submit``, ``estimate`` (s), ``size``, ``need``, ``rank`` of the shape asked for (0: none),
+- of the queue ``submit``, ``estimate`` (s), ``size``, ``need``, ``rank`` of the shape requested (0: none),
   ``interval`` between planned checkpoints (s, inf: none), ``restarts``, ``saved`` (s), and ``reserved``: (begin,
   place), None for a job without a reservation
 - of the running jobs ``decision``, ``start``, ``expected`` (s), ``allocated``, ``held``, ``place``
 - ``down``: (node, when it is up again, the job that holds it or -1) of nodes that are down
-- ``predictions``: (begin, end, node) of those that have not passed, of a simulation whose caller owns time, else None
+- ``predictions``: (begin, end, node) of those that have not passed, if the caller owns time, else None
 
 A place is a box (x, y, z, a, b, c) on a torus, a set of hosts (bit i: host i) on a pod, and None on a cluster.
 """
@@ -24,7 +24,7 @@ from faultsim._core.state cimport JOB_HELD
 from faultsim._core.tables.machine cimport place_t
 
 
-cdef object place_in(sim_t *s, const place_t *place):
+cdef object place_for_python(sim_t *s, const place_t *place):
     """A place of a placed machine as the snapshot has it."""
     cdef int32_t words = s.machine.words, i
     cdef uint64_t *mask
@@ -50,7 +50,7 @@ cdef object reservation_of(sim_t *s, int32_t job):
         raise MemoryError("no memory for a plan")
     if code == 0:
         return None
-    return begin, place_in(s, &place) if s.machine.placed else None
+    return begin, place_for_python(s, &place) if s.machine.placed else None
 
 
 cdef int32_t holder_of(sim_t *s, int32_t node, list running) except -2:
@@ -77,7 +77,7 @@ cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
         places = []
         for job in running:
             place = s.machine.placed.place_of(s.machine.state, job)
-            places.append(place_in(s, &place))
+            places.append(place_for_python(s, &place))
     down = []
     if s.trace.down != NULL:
         down = [(node, s.trace.up_at[node], holder_of(s, node, running))

@@ -6,7 +6,7 @@
 # - Times are seconds, float64.  `now` never runs backwards.
 # - free + busy + down == nodes after every instant; `demand` is the sum of requested sizes of queued jobs.
 # - A job holds `allocated` nodes from `decision` to `finish`; it runs from `start` = decision + start delay.
-# - What a policy alone needs to know is its own state, behind the functions of its table (scheduler.pxd, order.pxd,
+# - Data that only one policy uses is its own state, behind the functions of its table (scheduler.pxd, order.pxd,
 #   placement.pxd, migration.pxd, recovery.pxd, checkpointing.pxd, rescheduling.pxd); machine.pxd is the machine's.
 
 from libc.math cimport INFINITY
@@ -36,7 +36,7 @@ cdef enum event_kind:
     EV_ARRIVAL = 5
     EV_START = 6
     EV_MOVE = 7
-    EV_WAKE = 8              # a pass that somebody outside has asked for; the last of its instant
+    EV_WAKE = 8              # a pass that a caller or policy has requested; the last of its instant
 
 # State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:
@@ -80,8 +80,8 @@ cdef struct queue_t:
     int32_t head
     int32_t end
     double unsorted          # time of the last pass, if that left the queue as it was; -inf: it is in order
-    # What a scan reads first of the job at a place, kept in the same places; NULL unless a scheduler asked for it.
-    int32_t *need            # nodes asked for
+    # What a scan reads first of the job at a place, kept in the same places; NULL unless a scheduler requested it.
+    int32_t *need            # nodes requested
     float *least             # a lower bound of the expected duration, rounded down
     # The same for a scheduler that looks for the first by slope (order.pxd), else NULL.
     float *slope             # rounded up
@@ -112,7 +112,7 @@ cdef struct record_t:
     int64_t n_nodes          # in them
     int64_t *open_stay       # per job: index of its stay that has not ended
 
-# What the lead phase of a job is: the stretch before its work, whose end is a safe point (model.md#lead-phase).
+# Kinds of the lead phase of a job: the stretch before its work, which ends in a safe point (model.md#lead-phase).
 cdef enum lead:
     LEAD_RESTART = 0
     LEAD_CHECKPOINT = 1
@@ -120,7 +120,7 @@ cdef enum lead:
     N_LEADS = 3
 
 # Clocks of jobs that are slow at times (model.md#slowness), each a polygon of time: k has the corners first[k] to
-# first[k + 1] - 1.  `of` is NULL where nobody ever is.
+# first[k + 1] - 1.  `of` is NULL if no job is ever slow.
 cdef struct clocks_t:
     const int32_t *of        # per job: its clock; -1: it is never slow
     const int64_t *first
@@ -133,7 +133,7 @@ cdef struct clocks_t:
 cdef struct progress_t:
     int64_t next             # in the list of spare ones
     double interval          # work between planned checkpoints; inf: none are planned
-    # since the last safe point was asked for: lead phase [begin, t0), then work and planned checkpoints
+    # since the last safe point was requested: lead phase [begin, t0), then work and planned checkpoints
     double begin
     double t0
     double safe              # safe progress until t0
@@ -169,7 +169,7 @@ cdef struct tracking_t:
     double *remaining        # expected time from the begin of work to the end
     double *owed             # restart cost at the next start; inf: it was killed for good
     bint killed_for_good     # some job was, so that states do not follow from run times
-    double *pending          # node-seconds of work before a kill, whose account the end decides; NULL: no limits
+    double *pending          # node-seconds of work before a kill, booked when the job ends; NULL: no limits
     clocks_t clocks
 
 # The failure trace, by time, and what is down.  `down` and what follows are NULL unless tracking is on.
@@ -179,11 +179,11 @@ cdef struct trace_t:
     const int32_t *node
     const double *downtime
     bint endless             # some down time does not end
-    bint repairs_known       # schedulers know when a node will be up
+    bint repairs_known       # schedulers may use up_at
     uint8_t *down
     double *up_at            # while down: when it is repaired
     int32_t n_down           # down and in no held job
-    int32_t *count           # failures of a node so far; NULL unless a policy asked for it, as the next
+    int32_t *count           # failures of a node so far; this and the next: NULL unless a policy uses it
     int32_t *rank            # nodes by (count, number)
     int64_t n_handled, n_hit
 
@@ -195,7 +195,7 @@ cdef struct predictions_t:
     const double *end
     const int32_t *node
     double p                 # probability of each
-    double window_from, window_to    # of the placement that is asked for
+    double window_from, window_to    # of the placement that is requested
     uint64_t *failing        # scratch: the nodes that are predicted to fail in the window
 
 # Requests for checkpoints, by time.
@@ -222,9 +222,9 @@ cdef struct source_t:
     # Handles its next event, at s.now, and sets `time`; `wanted`: a pass is due.
     int (*fire)(void *sim, bint *wanted) noexcept nogil
 
-# What somebody outside is asked (model.md#decisions): the kinds of decisions, but for "time".
+# Questions to a caller or a policy in Python (model.md#decisions): the kinds of decisions, except "time".
 cdef enum question:
-    ASK_SCHEDULE = 0         # in a pass; the scheduler asks
+    ASK_SCHEDULE = 0         # in a pass; posed by the scheduler
     ASK_FAILURE = 1          # of a job that is about to be killed
     ASK_CHECKPOINT = 2       # of a job that could save
     ASK_TICK = 3
@@ -234,10 +234,10 @@ ctypedef int (*resume_t)(void *sim, bint *wanted) noexcept nogil
 
 # The question that waits for its answer, or the last one.
 cdef struct asked_t:
-    bint on[4]               # by question: somebody is to be asked
-    void *policy[4]          # borrowed PyObject* of who answers inside; NULL: the caller
+    bint on[4]               # by question: it is posed in this run
+    void *policy[4]          # borrowed PyObject* of the policy that answers; NULL: the caller answers
     int question
-    int32_t job              # that it is about; -1: none
+    int32_t job              # the job in question; -1: none
     int32_t node             # that fails
     double until             # when it will be up again
     double number            # of requests of the job's own, in this stretch of work
@@ -246,17 +246,17 @@ cdef struct asked_t:
     # Goes on after the answer of the caller; NULL: a pass waits for it.
     resume_t resume
 
-# What was done, for tests of how work grows with its input: counted in every build, and read by nothing else.
+# Counts of steps, for tests of how work grows with its input: kept in every build, and read by nothing else.
 cdef struct work_t:
-    int64_t looked           # places of the queue that passes have looked at
-    int64_t words            # 64 nodes each, of a cluster, that were looked at for free ones
-    int64_t asked            # jobs, whether they have a node of a cluster
-    int64_t steps            # of conservative plans that searches for holes have looked at
-    int64_t probes           # [placed] free places asked for in searches of shadow times
-    int64_t near             # [placed] releases beside whose places such searches have looked for one
-    int64_t tried            # [placed] places asked for in order to backfill
-    int64_t foreseen         # predictions and nodes of a cluster, by who looks for nodes that are safe
-    int64_t ranked           # nodes of a cluster and words of them, by who looks for those that failed least
+    int64_t looked           # positions of the queue that passes have read
+    int64_t words            # words of 64 nodes of a cluster that were searched for free nodes
+    int64_t asked            # jobs examined for the owner of a node of a cluster
+    int64_t steps            # of conservative plans, read by searches for holes
+    int64_t probes           # [placed] free places requested in searches of shadow times
+    int64_t near             # [placed] releases around which such searches have searched for a place
+    int64_t tried            # [placed] places requested in order to backfill
+    int64_t foreseen         # predictions and nodes of a cluster, read by searches for safe nodes
+    int64_t ranked           # nodes and words of a cluster, read by searches for nodes that failed least
 
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows
@@ -276,7 +276,7 @@ cdef struct sim_t:
     # per-job state and results
     int8_t *state
     int32_t *need            # nodes asked of the machine: the size, rounded up to one that it has
-    const int32_t *rank      # which of the shapes of its size a job asks for, from 1 on (0: none); NULL: nobody does
+    const int32_t *rank      # per job: its shape's rank among those of its size, from 1 on; 0: none; NULL: all 0
     double *run              # run time as executed
     double *decision
     double *first_start
@@ -323,13 +323,13 @@ cdef struct sim_t:
     int64_t n_events, n_passes
     int64_t n_ticks          # and requests of jobs: no events if nothing comes of them, but they take their time
     work_t work
-    bint deciding            # a pass, or another question, waits for somebody outside to decide
+    bint deciding            # a pass, or another question, waits for an answer from outside the core
     asked_t asked
     bint wanted              # a pass is due at this instant
-    bint closed              # nobody may look or act: a decision asks a policy in Python, or the queue is being sorted
+    bint closed              # reads and acts are refused: a policy in Python decides, or the queue is being sorted
     bint disturbed           # something unforeseen happened before it, since the pass before that one
     bint unforeseen          # something has happened since the last pass
-    int64_t n_decisions      # so often did somebody outside get to decide; a decision of another number is over
+    int64_t n_decisions      # number of decisions handed out; a Decision with another number is over
     int64_t n_attempted, n_successful        # moves of running jobs
     # queue and policies
     queue_t queue
@@ -415,7 +415,7 @@ cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
     return end_if_started_at(s, job, s.now)
 
 
-# What a job asks of a placed machine (machine.pxd): its need, with the shape if it has one.
+# The ask of a job on a placed machine (machine.pxd): its need, with the shape if it has one.
 cdef inline int32_t ask_of(const sim_t *s, int32_t job) noexcept nogil:
     return s.need[job] if s.rank == NULL else s.need[job] | s.rank[job] << RANK_AT
 
@@ -440,13 +440,13 @@ cdef inline int32_t usable(const sim_t *s) noexcept nogil:
     return s.free - s.kept_back
 
 
-# The placement that is asked for next is of a job that would start at t: when it must not fail (model.md#window).
+# The placement that is requested next is of a job that would start at t: when it must not fail (model.md#window).
 cdef inline void set_window(sim_t *s, int32_t job, double t) noexcept nogil:
     s.predictions.window_from = t
     s.predictions.window_to = (t + s.start_delay) + s.estimate[job]
 
 
-# The earliest start that a scheduler has promised to a job in this epoch; verify() looks that it is kept.
+# The earliest start that a scheduler has promised to a job in this epoch; verify() checks that it is kept.
 cdef inline void promise_start(sim_t *s, int32_t job, double t) noexcept nogil:
     if s.promise_epoch[job] != s.epoch:
         s.promise_epoch[job] = s.epoch

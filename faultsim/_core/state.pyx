@@ -120,5 +120,5 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
         if i == 0 and to.machine.named:
             to.machine.occ = (<uint64_t **>to.machine.state)[0]
     if source.avoid != NULL:
-        to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of who sets it
+        to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of the state that sets it
     return OK

@@ -1,5 +1,5 @@
-# What functions of the core give back; the rest is theirs to say.  engine.pyx turns codes into exceptions, and one that
-# it does not know into EngineError.
+# Codes that functions of the core return; each function documents its other values.  engine.pyx turns codes into
+# exceptions, and an unknown code into EngineError.
 
 cdef enum status:
     OK = 0

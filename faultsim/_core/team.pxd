@@ -1,17 +1,17 @@
-# Threads that wait for work of their own, so that to share out a tenth of a millisecond of it costs next to nothing.
+# Threads that wait for work, so that dividing a tenth of a millisecond of work among them costs next to nothing.
 #
 # Contract
-# - A subclass says what a `part` of its work is: those of the numbers begin to end, which must not touch what others
-#   touch.  `share_out` is called by one thread at a time; it works too, and returns when everything is done.
+# - A subclass defines a `part` of its work: that of the numbers begin to end, which must not touch data of other
+#   parts.  `share_out` is called by one thread at a time; it works too, and returns when everything is done.
 # - Members are threads of Python that are inside `serve`, without the global interpreter lock.
-# - Whoever has time takes the next `each` numbers.  A member that is asleep is woken, but nobody waits for one that has
+# - A free member takes the next `each` numbers.  A sleeping member is woken, but no thread waits for a member that has
 #   taken nothing: the others do its work meanwhile.
 
 from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t
 
 cdef enum:
-    MOST_MEMBERS = 63
+    MOST_MEMBERS = 63        # an array of fixed length; more threads would find too little work in one call
 
 cdef class Team:
     cdef PyThread_type_lock[MOST_MEMBERS] go         # a member that waits takes it to go on
@@ -19,7 +19,7 @@ cdef class Team:
     cdef PyThread_type_lock done     # taken by the caller when a member has finished the last part
     cdef int members
     cdef int64_t over
-    cdef int64_t at, left            # the next number that is nobody's; numbers that are not done
+    cdef int64_t at, left            # the next number that no member has taken; numbers that are not done
     cdef int64_t end, each
     cdef int code
 
@@ -27,6 +27,6 @@ cdef class Team:
     cdef int part(self, int64_t begin, int64_t end) noexcept nogil
     cdef void wake(self) noexcept nogil
     cdef bint take_parts(self) noexcept nogil        # whether this thread has finished the last part
-    # How many numbers there are, before anybody is enlisted; all of them, once: as `part`.
+    # Sets how many numbers there are, before members are enlisted; does all of them once, as `part`.
     cdef void take_on(self, int64_t n, int threads) noexcept nogil
     cdef int share_out(self) noexcept nogil

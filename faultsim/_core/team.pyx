@@ -10,7 +10,8 @@ cdef extern from "atomic.h" nogil:
     int64_t fs_add(int64_t *to, int64_t count)
     int64_t fs_swap(int64_t *at, int64_t value)
 
-# So often does somebody look whether it goes on before it falls asleep: some tens of microseconds.
+# Attempts to take the lock before a thread sleeps: some tens of microseconds.  A wrong value only
+# costs time.
 cdef int LOOKS = 1000
 
 
@@ -44,7 +45,7 @@ cdef class Team:
             PyThread_free_lock(self.done)
 
     def enlist(self):
-        """The number of a new member, whose thread is to call `serve`."""
+        """The number of a new member; its thread must call `serve`."""
         cdef int k = self.members
         if k == MOST_MEMBERS:
             raise ValueError(f"a team has at most {<int>MOST_MEMBERS} members")
@@ -61,7 +62,8 @@ cdef class Team:
                 if self.take_parts():
                     PyThread_release_lock(self.done)
                 fs_swap(&self.waits[k], 1)
-                # What came before this was said might be missed; whoever takes it back was not told to go on.
+                # Work that arrived before `waits` was set might be missed, so check again.  A member that clears its
+                # own flag has not been woken.
                 if fs_add(&self.over, 0) or fs_add(&self.at, 0) < self.end:
                     if fs_swap(&self.waits[k], 0):
                         continue

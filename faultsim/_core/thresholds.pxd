@@ -1,5 +1,5 @@
-# From which sizes on shortcuts are taken, and how much the memories behind them hold: numbers that change the speed of
-# a run and never its result.  Tests set them to their least, so that small cases take every shortcut.
+# Sizes from which on shortcuts are taken, and numbers of items that they store.  These numbers change the speed of a
+# run and never its result.  Tests set them to their least, so that small cases take every shortcut.
 #
 # Contract
 # - A state copies the values when it is opened, and reads its copy; a copy of the state keeps them.  `sim_t.limit` is
@@ -18,34 +18,34 @@ cdef struct thresholds_t:
     int32_t horizon_steps    # steps up to the first horizon
     int32_t horizon_growth   # factor from one horizon to the next; at least 2
     int32_t horizon_every    # reservations made between two attempts to set a horizon
-    int32_t refusals         # that are remembered; at most 64
-    # queues whose order changes with time
+    int32_t refusals         # that are stored; at most 64
+    # queues with an order that changes with time
     int32_t unsorted_starts  # jobs that are found without sorting the queue, before it is sorted
     int32_t near_scores      # jobs with nearly the same score that are sorted by insertion
     int32_t short_run        # runs of a merge sort that are shorter are made this long by insertion
     int32_t program_batch    # jobs for which the program of a key runs at once; at most 256
     # placed machines
-    int32_t single_releases  # releases looked at one by one, before a shadow time is found by bisection
-    int32_t places_left      # places that jobs left, looked at one by one; at most 4
-    int32_t placed_refusals  # that conservative plans remember; at most 64
+    int32_t single_releases  # releases read one by one, before a shadow time is found by bisection
+    int32_t places_left      # places that jobs left, read one by one; at most 4
+    int32_t placed_refusals  # stored by conservative plans; at most 64
     # clusters
     int32_t few_words        # 64 nodes each: clusters up to this size are searched word by word; at most 64
     int32_t single_nodes     # nodes of a word that are taken one by one
-    int32_t noted_looks      # looks at jobs for the owner of a node, per 64 allocations, before owners are noted
+    int32_t noted_looks      # jobs searched for the owner of a node, per 64 allocations, before owners are stored
     int32_t ranked_nodes     # nodes of clusters up to which they are kept in order of their failures
-    int32_t failure_levels   # numbers of failures of which a word remembers its nodes; at most 7
+    int32_t failure_levels   # numbers of failures for which a word stores its nodes; at most 7
     # containers
     int32_t far_events       # events above which the heap fetches levels in advance
     int32_t releases_room    # running jobs in a chunk; at least 2
     # tori
-    int32_t word_nodes       # nodes of tori whose maps are single integers; at most 128
+    int32_t word_nodes       # nodes of tori with maps that are single integers; at most 128
     int32_t octet_rows       # rows of tori that are searched by one loop over words; at most 8
     int32_t layer_bytes      # bytes of layers that a view keeps; where more are needed, it keeps none
-    int32_t gain_part        # of the words looked at to find the bounds of a view: so many to raise them; 0: no limit
+    int32_t gain_part        # of the words read to find the bounds of a view: so many to raise them; 0: no limit
     int32_t slice_part       # part of the nodes: free boxes are searched for beside boxes of at most so many; 0: of all
-    int32_t near_looks       # words and nodes looked at beside a few places, before the whole torus is searched
-    int32_t memo_choices     # choices that are remembered on a torus with maps of single integers; a power of two
-    int32_t single_columns   # columns looked at one by one, before a search of all
+    int32_t near_looks       # words and nodes read beside a few places, before the whole torus is searched
+    int32_t memo_choices     # choices that are stored on a torus with maps of single integers; a power of two
+    int32_t single_columns   # columns read one by one, before a search of all
     int32_t dense_counts     # steps per node above which counts are numbers, not planes of bits
     int32_t single_bases     # how much more a count base by base may cost than one of all bases
     # workflows

@@ -50,7 +50,7 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
         return b"free + busy + down is not the number of nodes"
     if not m.placed and not named_is_right(named_of(m)):
         return b"free nodes are where none are looked for"
-    return m.check(m.state) if m.check != NULL else NULL
+    return m.own_invariant(m.state) if m.own_invariant != NULL else NULL
 
 
 cdef const char *check_ledger(sim_t *s) noexcept nogil:

@@ -1,4 +1,4 @@
-# A checkpoint that was asked for (model.md#checkpoints).
+# A checkpoint that was requested (model.md#checkpoints).
 
 from libc.stdint cimport int32_t
 

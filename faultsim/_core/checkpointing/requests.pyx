@@ -9,7 +9,7 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
 from faultsim._core.faults.own_clock cimport own_time
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
-from faultsim._core.questions cimport ask
+from faultsim._core.questions cimport pose_question
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT,
@@ -18,16 +18,16 @@ from faultsim._core.state cimport (
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
-cdef struct victim_t:
+cdef struct requested_t:
     int32_t job
     int32_t size
 
 cdef struct asking_t:
     int source               # rank of the source of requests
     double seconds           # victims have run for so long; -inf: all
-    int32_t k                # the largest ones are asked, so many
-    victim_t *victim         # who is asked, room for one a node
-    int32_t n, next          # of them: how many, and whose turn it is
+    int32_t k                # number of jobs that save, the largest first
+    requested_t *victim      # these jobs; room for one per node
+    int32_t n, next          # number of these jobs; index of the next one to save
 
 
 # ---------------------------------------------------------------------------------------------- saving
@@ -53,25 +53,25 @@ cdef int save(sim_t *s, int32_t job) noexcept nogil:
     return record_event(s, EV_CHECKPOINT, job, -1) if s.record.on else OK
 
 
-# ---------------------------------------------------------------------------------------------- who is asked
+# ------------------------------------------------------------------------------------------- jobs that save
 
-cdef int largest_first(const void *a, const void *b) noexcept nogil:
-    cdef const victim_t *p = <const victim_t *>a
-    cdef const victim_t *q = <const victim_t *>b
+cdef int requested_descending(const void *a, const void *b) noexcept nogil:
+    cdef const requested_t *p = <const requested_t *>a
+    cdef const requested_t *q = <const requested_t *>b
     if p.size != q.size:
         return -1 if p.size > q.size else 1
     return (p.job > q.job) - (p.job < q.job)
 
 
-cdef int by_job(const void *a, const void *b) noexcept nogil:
-    cdef int32_t p = (<const victim_t *>a).job, q = (<const victim_t *>b).job
+cdef int requested_by_job(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const requested_t *>a).job, q = (<const requested_t *>b).job
     return (p > q) - (p < q)
 
 
 cdef void find_victims(sim_t *s, asking_t *p) noexcept nogil:
     """The running jobs that run for long enough, or the k largest, in order of index."""
     cdef const release_t *items = releases_all(&s.releases)
-    cdef victim_t *victim = p.victim
+    cdef requested_t *victim = p.victim
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
         job = items[i].job
@@ -80,14 +80,14 @@ cdef void find_victims(sim_t *s, asking_t *p) noexcept nogil:
             victim[n].size = s.size[job]
             n += 1
     if n > p.k:
-        qsort(victim, <size_t>n, sizeof(victim_t), largest_first)
+        qsort(victim, <size_t>n, sizeof(requested_t), requested_descending)
         n = p.k
-    qsort(victim, <size_t>n, sizeof(victim_t), by_job)
+    qsort(victim, <size_t>n, sizeof(requested_t), requested_by_job)
     p.n = n
 
 
 cdef int ask_victims(void *sim, bint *wanted) noexcept nogil:
-    """Those whose turn is still to come save, if they can, or somebody outside says so of each."""
+    """The jobs from `next` on save, if they can; where a caller decides, it is asked about each."""
     cdef sim_t *s = <sim_t *>sim
     cdef asking_t *p = <asking_t *>s.checkpointing.state
     cdef int32_t job
@@ -98,7 +98,7 @@ cdef int ask_victims(void *sim, bint *wanted) noexcept nogil:
             continue
         if s.asked.on[<int>ASK_CHECKPOINT]:
             s.asked.number = 0.0
-            return ask(s, <int>ASK_CHECKPOINT, job, ask_victims)
+            return pose_question(s, <int>ASK_CHECKPOINT, job, ask_victims)
         if save(s, job) < 0:
             return NO_MEMORY
     return OK
@@ -130,7 +130,7 @@ cdef int fire_request(void *sim, bint *wanted) noexcept nogil:
 cdef asking_t *open_asking(sim_t *s, dict options, int source, int kind) except NULL:
     cdef requests_t *r = &s.requests
     cdef asking_t *p = <asking_t *>open_state(&s.checkpointing, sizeof(asking_t))
-    own_block(p, &p.victim, s.nodes, sizeof(victim_t))
+    own_block(p, &p.victim, s.nodes, sizeof(requested_t))
     p.source = source
     s.track.cost = options["cost"]
     s.checkpointing.asked = asked

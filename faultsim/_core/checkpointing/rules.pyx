@@ -1,6 +1,6 @@
-"""Checkpointing (checkpointing.pxd): checkpoints that are planned, whatever the rule that says how far apart they are;
-and jobs that ask themselves, and save where failures are likely enough (model.md#risk-based) or somebody outside says
-so.
+"""Checkpointing (checkpointing.pxd): checkpoints at planned intervals, whatever rule computes the interval; and jobs
+that request checkpoints themselves and save if failures are likely enough (model.md#risk-based) or the caller
+decides so.
 """
 
 from libc.stdint cimport int32_t
@@ -12,8 +12,8 @@ from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.faults.own_clock cimport time_from
 from faultsim._core.faults.predictions cimport failing_of_job
-from faultsim._core.inputs cimport column
-from faultsim._core.questions cimport ask, open_questions
+from faultsim._core.inputs cimport input_column
+from faultsim._core.questions cimport pose_question, open_questions
 from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -23,7 +23,7 @@ from faultsim._core.tables.factory cimport factory
 cdef int open_planned(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     given = columns["world"].checkpoint_interval
-    cdef const double[::1] interval = column(columns, given, "checkpoint_interval", np.float64, s.n)
+    cdef const double[::1] interval = input_column(columns, given, "checkpoint_interval", np.float64, s.n)
     s.track.cost = options["cost"]
     s.track.interval = &interval[0]
     return 0
@@ -45,7 +45,7 @@ cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
     cdef double asks
     if afresh:
         p.number = 1.0
-    # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.
+    # After a live move, t0 is before the pause.  Requests that would fall inside the pause are skipped.
     while at.t0 + p.number * p.interval < at.pause_until:
         p.number += 1.0
     asks = at.t0 + p.number * p.interval
@@ -73,14 +73,14 @@ cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
     if s.asked.on[<int>ASK_CHECKPOINT]:
         if can_save(s, job):
             s.asked.number = p.number
-            return ask(s, <int>ASK_CHECKPOINT, job, after_answer)
+            return pose_question(s, <int>ASK_CHECKPOINT, job, after_checkpoint_answer)
     elif is_worth_it(s, job, p) and can_save(s, job):
         return save(s, job)
     p.number += 1.0
     return plan(state, sim, job, False)
 
 
-cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
+cdef int after_checkpoint_answer(void *sim, bint *wanted) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef int32_t job = s.asked.job
     if s.asked.acted:

@@ -73,8 +73,8 @@ cdef int32_t least_beyond(const levels_t *at, const int32_t *mine, uint64_t free
     return rest
 
 
-cdef uint64_t look(named_t *m, levels_t *at, const int32_t *count, int32_t word, int32_t most, int32_t n,
-                   int32_t *rest) noexcept nogil:
+cdef uint64_t scan_word(named_t *m, levels_t *at, const int32_t *count, int32_t word, int32_t most, int32_t n,
+                        int32_t *rest) noexcept nogil:
     """The `n` lowest free nodes of a word, or all, with `most` failures, which no free one has less than.
 
     `rest`: no other free node has fewer.
@@ -83,7 +83,7 @@ cdef uint64_t look(named_t *m, levels_t *at, const int32_t *count, int32_t word,
     cdef uint64_t free = free_nodes(m, word), bits = 0, left
     cdef int32_t i, k, level, levels = m.limit.failure_levels
     if not 0 <= most - at.base < levels:
-        if most - m.floor[word] >= levels:       # to remember these would be to forget those that others look at next
+        if most - m.floor[word] >= levels:       # storing these would drop levels that the next search reads
             bits = look_afresh(mine, free, most, rest)
             if fs_popcount(bits) > n:
                 bits = fs_lowest_bits(bits, n)
@@ -150,7 +150,7 @@ cdef int32_t take_of_group(named_t *m, levels_t *levels, const int32_t *count, i
         if m.least[word] != failures:
             continue
         looked[0] += 1
-        bits = look(m, &levels[word], count, word, failures, n, &m.least[word])
+        bits = scan_word(m, &levels[word], count, word, failures, n, &m.least[word])
         if bits and take_word(m, job, word, bits) < 0:
             return NO_MEMORY
         n -= fs_popcount(bits)
@@ -186,7 +186,7 @@ cdef int32_t find_least_failed(named_t *m, levels_t *levels, const int32_t *coun
         for word in range(group << 6, end_of(m, group)):
             if m.least[word] == failures:
                 looked[0] += 1
-                bits = look(m, &levels[word], count, word, failures, 1, &rest)
+                bits = scan_word(m, &levels[word], count, word, failures, 1, &rest)
                 if bits:
                     return (word << 6) + fs_lowest(bits)
                 m.least[word] = rest

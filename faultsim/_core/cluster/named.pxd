@@ -1,4 +1,4 @@
-# A cluster whose nodes are known by number (machine.pxd); bit i of a mask is node i.
+# A cluster with numbered nodes (machine.pxd); bit i of a mask is node i.
 #
 # Free nodes are looked for where there may be some: a word of `occ` in which no node is free is passed over, and so are
 # 64 such words at once.  A placement takes a step for each word that it takes nodes of, or for up to 64 that it takes
@@ -7,37 +7,38 @@
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 
-from faultsim._core.cluster.node_sets cimport nodes_t
+from faultsim._core.cluster.node_sets cimport node_set_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.tables.machine cimport machine_t
 from faultsim._core.thresholds cimport thresholds_t
 
 cdef struct named_t:
-    # Jobs that take all nodes of a word, and give them back, need not write to it here.  So a word may be out of date
-    # if its bit of `whole` is 1, or if that of `open` is 0 and one job has all of its nodes; busy_nodes tells them.
+    # A job that takes all nodes of a word, or returns them, does not have to write to `occ`.  So a word of `occ` may be
+    # out of date if its bit in `whole` is 1, or if its bit in `open` is 0 and one job has all of its nodes.  busy_nodes
+    # returns the true value.
     uint64_t *occ
     thresholds_t limit
     int32_t nodes, words, jobs
     bint few                 # words: all of `occ` is up to date, and neither `whole` nor `wide` is kept
-    uint64_t *open           # a bit a word: 0 only if no node of it is free
-    uint64_t *whole          # a bit a word: 1 only if all nodes of it are free; then that of `open` is 1, too
-    uint64_t *wide           # a bit a word of `open`: 0 only if that is 0
+    uint64_t *open           # one bit per word: 0 only if none of its nodes is free
+    uint64_t *whole          # one bit per word: 1 only if all its nodes are free; then its bit in `open` is 1
+    uint64_t *wide           # one bit per word of `open`: 0 only if that word is 0
     int32_t *latest          # [placement/safest.pyx] per word: no free node's first prediction is later; NULL: not kept
-    # [least_failed.pxd] per word, or 64 of them; NULL: nobody asked
+    # [least_failed.pxd] per word, or per 64 words; NULL: no policy uses them
     int32_t *least, *least_of_64
     int32_t *floor
-    # Who has a node is noted down once looking for it among the jobs has cost as much as the notes would have.
+    # `owner` is written from the moment on when searches among the jobs have cost as much as writing it would have.
     bint notes
     int32_t *owner           # per node: the job that took it last
-    int64_t asked            # jobs, whether they have a node
+    int64_t asked            # jobs examined in searches for the owner of a node
     int64_t taken            # nodes that jobs have taken
-    nodes_t **held           # per job: its nodes; NULL: it has none
-    nodes_t *spare           # sets of jobs that left, to use again
+    node_set_t **held        # per job: its nodes; NULL: it has none
+    node_set_t *spare        # sets of jobs that ended, to be used again
 
 # Free nodes of a word for a job, besides those that it has; OK or NO_MEMORY.
 cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcept nogil
-# The `count` lowest free nodes that are not to be avoided (NULL: none are); how many are missing, or NO_MEMORY.
-# `words` counts what was looked at.
+# The `count` lowest free nodes that are not to be avoided (NULL: none are); returns how many are missing, or NO_MEMORY.
+# `words` counts the words that were read.
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words) noexcept nogil
 # All of `occ` is up to date until a job takes nodes or gives some back.
 cdef void update_occ(named_t *m) noexcept nogil
@@ -70,7 +71,7 @@ cdef inline void open_word(named_t *m, int32_t word) noexcept nogil:
     loosen(m, word)
 
 
-# No node of the word is free, and `occ` says so.
+# No node of the word is free, and its word in `occ` is up to date.
 cdef inline void close_word(named_t *m, int32_t word) noexcept nogil:
     m.open[word >> 6] &= ~((<uint64_t>1) << (word & 63))
     if m.open[word >> 6] == 0:
@@ -78,7 +79,7 @@ cdef inline void close_word(named_t *m, int32_t word) noexcept nogil:
 
 
 # The first word from this one on in which a node may be free; `words`: there is none.
-cdef inline int32_t next_open(const named_t *m, int32_t word) noexcept nogil:
+cdef inline int32_t next_open_word(const named_t *m, int32_t word) noexcept nogil:
     cdef uint64_t bits = m.open[word >> 6] >> (word & 63)
     return word + fs_lowest(bits) if bits else next_wide(m, (word >> 6) + 1)
 

@@ -1,11 +1,11 @@
-"""A cluster whose nodes are known by number; the contracts are in named.pxd and tables/machine.pxd."""
+"""A cluster with numbered nodes; the contracts are in named.pxd and tables/machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from faultsim._core.cluster.node_sets cimport (
     nodes_add, nodes_add_range, nodes_append, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges,
-    nodes_remove, nodes_swap, nodes_t, run_t,
+    nodes_remove, nodes_swap, node_set_t, run_t,
 )
 from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
@@ -18,9 +18,9 @@ from faultsim._core.thresholds cimport thresholds
 
 # ---------------------------------------------------------------------------------------------- taking nodes
 
-cdef inline nodes_t *set_of(named_t *m, int32_t job) noexcept nogil:
+cdef inline node_set_t *set_of(named_t *m, int32_t job) noexcept nogil:
     """The nodes of a job, none so far if it has no set; NULL: no memory."""
-    cdef nodes_t *mine = m.held[job]
+    cdef node_set_t *mine = m.held[job]
     if mine == NULL:
         mine = m.spare
         if mine != NULL:
@@ -45,7 +45,7 @@ cdef void note(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcept no
 
 
 cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcept nogil:
-    cdef nodes_t *mine = set_of(m, job)
+    cdef node_set_t *mine = set_of(m, job)
     if mine == NULL:
         return NO_MEMORY
     update_word(m, word)
@@ -114,7 +114,7 @@ cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count, int32_t single) n
     return count
 
 
-cdef inline int add_run(nodes_t *mine, bint later, int32_t word, int32_t end, uint64_t bits) noexcept nogil:
+cdef inline int add_run(node_set_t *mine, bint later, int32_t word, int32_t end, uint64_t bits) noexcept nogil:
     """`later`: the job had nodes already, which may be anywhere."""
     if not later:
         return nodes_append(mine, word, end, bits)
@@ -122,7 +122,7 @@ cdef inline int add_run(nodes_t *mine, bint later, int32_t word, int32_t end, ui
 
 
 cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
-                              nodes_t *mine, bint notes, bint later) noexcept nogil:
+                              node_set_t *mine, bint notes, bint later) noexcept nogil:
     """take_lowest, into `mine`; `later` as in add_run."""
     cdef int32_t last = m.words - 1 if m.nodes & 63 else -1      # the one word that may have fewer nodes
     cdef int32_t group = 0, looked = 0, word, end, there, i
@@ -132,7 +132,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
     while count > 0 and group >= 0:
         left = m.open[group]                     # to look at; as the next, written back after all of these words
         whole = m.whole[group]
-        kept = 0                                 # looked at, and still open
+        kept = 0                                 # read, and still open
         while left:
             i = fs_lowest(left)
             word = (group << 6) + i
@@ -190,7 +190,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
 
 
 cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
-                                nodes_t *mine) noexcept nogil:
+                                node_set_t *mine) noexcept nogil:
     """take_lowest, into `mine`, of a machine of few words."""
     cdef int32_t word, single = m.limit.single_nodes
     cdef uint64_t left = m.open[0], free, bits
@@ -215,13 +215,13 @@ cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const ui
 
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid,
                          int64_t *words) noexcept nogil:
-    cdef nodes_t *mine = set_of(m, job)
+    cdef node_set_t *mine = set_of(m, job)
     if mine == NULL:
         return NO_MEMORY
     m.taken += count
     if m.few:
         return take_of_few(m, job, count, avoid, words, mine)
-    if avoid == NULL and not m.notes and mine.n == 0:        # as a rule: the compiler leaves out what is not asked for
+    if avoid == NULL and not m.notes and mine.n == 0:        # as a rule: the compiler leaves out what is not requested
         return take_from(m, job, count, NULL, words, mine, False, False)
     return take_from(m, job, count, avoid, words, mine, m.notes, mine.n > 0)
 
@@ -295,7 +295,7 @@ cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
 
 cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nogil:
     """From now on; without memory for it, later or never."""
-    cdef const nodes_t *mine
+    cdef const node_set_t *mine
     cdef int32_t i, k, word
     if resize_block(m, &m.owner, <size_t>m.nodes * sizeof(int32_t)) < 0:
         return
@@ -310,7 +310,7 @@ cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nog
 
 
 cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil:
-    """From the notes, which may be of a job that has left; or by asking all jobs."""
+    """From `owner`, if that job still has the node; else by a search among all jobs."""
     cdef named_t *m = <named_t *>state
     cdef const release_t *items
     cdef int32_t i, job, n = running.n
@@ -344,7 +344,7 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
 
 cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
                      int64_t n) noexcept nogil:
-    cdef const nodes_t *mine = (<const named_t *>state).held[job]
+    cdef const node_set_t *mine = (<const named_t *>state).held[job]
     cdef const run_t *run = mine.run
     cdef const run_t *end = run + mine.n
     cdef int32_t word, k = 0
@@ -370,9 +370,9 @@ cdef inline void give_runs(named_t *m, const run_t *run, int32_t n) noexcept nog
         m.wide[group >> 6] |= (<uint64_t>1) << (group & 63)
 
 
-cdef void give(void *state, int32_t job) noexcept nogil:
+cdef void return_nodes(void *state, int32_t job) noexcept nogil:
     cdef named_t *m = <named_t *>state
-    cdef nodes_t *mine = m.held[job]
+    cdef node_set_t *mine = m.held[job]
     cdef const run_t *run = mine.run
     cdef int32_t i, word
     if m.few:
@@ -399,7 +399,7 @@ cdef int32_t drop(void *state, int32_t job, int32_t node) noexcept nogil:
 
 
 cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
-    cdef const nodes_t *mine = (<const named_t *>state).held[job]
+    cdef const node_set_t *mine = (<const named_t *>state).held[job]
     cdef const run_t *run = mine.run
     cdef int32_t i, word
     for i in range(mine.n):
@@ -428,7 +428,7 @@ cdef int take_nodes(void *state, int32_t job, const int32_t *list_, int32_t coun
 
 cdef void close(void *state) noexcept nogil:
     cdef named_t *m = <named_t *>state
-    cdef nodes_t *set_
+    cdef node_set_t *set_
     cdef int32_t i
     if m == NULL:
         return
@@ -459,11 +459,12 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     return m
 
 
-cdef machine_nodes_t NODES
-NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
-NODES.block, NODES.unblock, NODES.holds, NODES.job_at = block, unblock, holds, job_at
-NODES.overlap, NODES.add_job, NODES.list_nodes, NODES.list_ranges = overlap, add_job, list_nodes, list_ranges
-NODES.take_nodes, NODES.give, NODES.drop = take_nodes, give, drop
+cdef machine_nodes_t CLUSTER_NODES
+CLUSTER_NODES.mark, CLUSTER_NODES.unmark, CLUSTER_NODES.marked = mark, unmark, marked
+CLUSTER_NODES.block, CLUSTER_NODES.unblock, CLUSTER_NODES.holds, CLUSTER_NODES.job_at = block, unblock, holds, job_at
+CLUSTER_NODES.overlap, CLUSTER_NODES.add_job = overlap, add_job
+CLUSTER_NODES.list_nodes, CLUSTER_NODES.list_ranges = list_nodes, list_ranges
+CLUSTER_NODES.take_nodes, CLUSTER_NODES.return_nodes, CLUSTER_NODES.drop = take_nodes, return_nodes, drop
 
 
 cdef int open_named(void *target, dict options, dict columns) except -1:
@@ -483,10 +484,10 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     for word in range(m.words):
         open_word(m, word)
     own_block(m, &m.owner, 0, sizeof(int32_t))
-    own_block(m, &m.held, m.jobs, sizeof(nodes_t *))
+    own_block(m, &m.held, m.jobs, sizeof(node_set_t *))
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.next_size = next_size
-    machine.named = &NODES
+    machine.named = &CLUSTER_NODES
     return 0
 
 

@@ -1,4 +1,4 @@
-# A set of whole numbers below n, walked in order: a bit a number, and above it, level by level, a bit for each word
+# A set of whole numbers below n, walked in order: one bit per number, and above it, level by level, a bit for each word
 # that is not empty.  Adding, removing and finding the next take a step a level: at most six.
 #
 # Invariant: bit i of level k + 1 is set iff word i of level k is not 0.
@@ -9,7 +9,7 @@ cdef enum:
     BIT_TREE_LEVELS = 6
 
 cdef struct bit_tree_t:
-    uint64_t *level[6]       # level[0] has a bit a number; owned, in one block at level[0]
+    uint64_t *level[6]       # level[0] has one bit per number; owned, in one block at level[0]
     int levels
 
 # 0, or -1 when memory is out.

@@ -32,7 +32,7 @@ cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept
 
 
 cdef inline int push_known(heap_t *heap, double time, int kind, int64_t serial) noexcept nogil:
-    """An event whose time may not be known yet (inf): then it is pushed when it is."""
+    """Pushes an event unless its time is inf, which means unknown: it is pushed once the time is set."""
     return heap_push(heap, time, kind, serial) if time < INFINITY else 0
 
 

@@ -37,7 +37,7 @@ cdef void heap_free(heap_t *heap) noexcept nogil:
     heap.capacity = 0
 
 
-cdef int reserve(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
+cdef int heap_reserve(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
     cdef event_t *items
     if capacity <= heap.capacity:
         return 0
@@ -55,7 +55,7 @@ cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept
     cdef Py_ssize_t hole = heap.n, parent
     cdef event_t event
     fs_require(time == time)    # not NaN
-    if hole == heap.capacity and reserve(heap, MIN_CAPACITY if hole == 0 else 2 * hole) < 0:
+    if hole == heap.capacity and heap_reserve(heap, MIN_CAPACITY if hole == 0 else 2 * hole) < 0:
         return -1
     heap.n += 1
     event.time = time
@@ -117,7 +117,7 @@ cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
 
 
 cdef int heap_copy(heap_t *target, const heap_t *source) noexcept nogil:
-    if reserve(target, source.n) < 0:
+    if heap_reserve(target, source.n) < 0:
         return -1
     if source.n > 0:
         memcpy(target.items, source.items, <size_t> source.n * sizeof(event_t))

@@ -1,4 +1,4 @@
-# Blocks of memory, and who owns them.
+# Blocks of memory, and the structs that own them.
 
 # `count` items of `each` bytes, all zero; NULL: no memory.
 cdef void *fresh(size_t count, size_t each) noexcept nogil
@@ -23,7 +23,7 @@ cdef struct block_t:
 cdef struct blocks_t:
     block_t block[32]
     int n
-    bint failed              # memory was out for one, whose field is NULL
+    bint failed              # memory was out for a block; its field is NULL
 
 # A block of zeros for a field of the owner (its address).
 cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil

@@ -1,8 +1,8 @@
-# The running jobs in order of expected end, where they are many (releases.pxd): what they are kept in.
+# Storage of the releases (releases.pxd): the running jobs in order of expected end.
 #
-# They are in chunks of at most `room`, so that who comes or goes moves few others, and each chunk knows what its jobs
-# hold, so that a search for nodes passes over it at one look.  Two neighbours have more than half a room together.  As
-# long as one chunk is enough it is a sorted array, and what it knows is not kept.
+# They are in chunks of at most `room` jobs, so that an insertion or removal moves few others.  Each chunk stores the
+# sum of its jobs' nodes, so that a search for nodes skips a chunk in one step.  Two neighbours have more than room / 2
+# jobs together.  As long as one chunk suffices it is a plain sorted array, without a sum.
 
 from libc.stdint cimport int32_t, int64_t
 

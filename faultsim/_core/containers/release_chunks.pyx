@@ -14,10 +14,10 @@ from faultsim._core.contract cimport fs_prefetch, fs_require
 
 
 cdef int32_t chunk_of(const releases_t *r, double end, int32_t job) noexcept nogil:
-    """The first chunk whose last one is not below the wanted one, else the last chunk."""
+    """The first chunk with a last item not below (end, job), else the last chunk."""
     cdef const chunk_t *at = r.chunk
     cdef int32_t n = r.n_chunks - 1, half
-    # Without branches, which nobody could predict.
+    # Without branches: their outcomes are random, so a processor would mispredict half of them.
     while n > 0:
         half = (n + 1) >> 1
         at += half * ((at[half - 1].end < end) | ((at[half - 1].end == end) & (at[half - 1].job < job)))
@@ -25,7 +25,7 @@ cdef int32_t chunk_of(const releases_t *r, double end, int32_t job) noexcept nog
     return <int32_t>(at - r.chunk)
 
 
-cdef inline int32_t place_in(const release_t *items, int32_t n, double end, int32_t job) noexcept nogil:
+cdef inline int32_t index_of_release(const release_t *items, int32_t n, double end, int32_t job) noexcept nogil:
     """The same of the releases in a chunk; n where all are below."""
     cdef const release_t *at = items
     cdef int32_t half, k
@@ -45,7 +45,7 @@ cdef inline void note_last(releases_t *r, int32_t c) noexcept nogil:
 
 
 cdef void note_all(releases_t *r, int32_t c) noexcept nogil:
-    """What a chunk knows, from its releases."""
+    """Computes the fields of a chunk from its releases."""
     cdef const release_t *items = chunk_items(r, c)
     cdef int32_t i
     r.chunk[c].nodes = 0
@@ -88,8 +88,8 @@ cdef int split(releases_t *r, int32_t c) noexcept nogil:
     return 0
 
 
-cdef void drop(releases_t *r, int32_t c) noexcept nogil:
-    """A chunk whose releases are gone."""
+cdef void drop_chunk(releases_t *r, int32_t c) noexcept nogil:
+    """Removes a chunk that has no releases."""
     cdef int32_t slot = r.chunk[c].slot
     r.n_chunks -= 1
     memmove(&r.chunk[c], &r.chunk[c + 1], <size_t>(r.n_chunks - c) * sizeof(chunk_t))
@@ -107,11 +107,11 @@ cdef void join_next(releases_t *r, int32_t c) noexcept nogil:
     r.chunk[c].n += r.chunk[c + 1].n
     r.chunk[c].nodes += r.chunk[c + 1].nodes
     r.chunk[c].end, r.chunk[c].job = r.chunk[c + 1].end, r.chunk[c + 1].job
-    drop(r, c + 1)
+    drop_chunk(r, c + 1)
 
 
 cdef int reserve_flat(releases_t *r) noexcept nogil:
-    """Room for one more, here, where running out of memory can be told."""
+    """Makes room for one more release while NO_MEMORY can still be returned."""
     cdef int32_t capacity = r.cap_flat
     cdef void *bigger
     if r.n < capacity:
@@ -141,7 +141,7 @@ cdef int chunks_add(releases_t *r, double end, int32_t job, int32_t nodes) noexc
         c += r.chunk[c].end < end or (r.chunk[c].end == end and r.chunk[c].job < job)
     items = chunk_items(r, c)
     n = r.chunk[c].n
-    i = place_in(items, n, end, job)
+    i = index_of_release(items, n, end, job)
     memmove(&items[i + 1], &items[i], <size_t>(n - i) * sizeof(release_t))
     r.moved += n - i
     items[i].end = end
@@ -161,7 +161,7 @@ cdef void chunks_remove(releases_t *r, double end, int32_t job) noexcept nogil:
     if items[0].job != job:              # it is the first one where estimates are right
         c = chunk_of(r, end, job)
         items = chunk_items(r, c)
-        i = place_in(items, r.chunk[c].n, end, job)
+        i = index_of_release(items, r.chunk[c].n, end, job)
     n = r.chunk[c].n
     fs_require(i < n and items[i].job == job and items[i].end == end)
     r.n -= 1
@@ -172,7 +172,7 @@ cdef void chunks_remove(releases_t *r, double end, int32_t job) noexcept nogil:
     memmove(&items[i], &items[i + 1], <size_t>(n - i) * sizeof(release_t))
     r.moved += n - i
     if n == 0:
-        drop(r, c)
+        drop_chunk(r, c)
         # Its neighbours are neighbours now, and each had more than half a room with it.
         return
     note_last(r, c)

@@ -19,7 +19,7 @@ cdef bint releases_are_right(const releases_t *r) noexcept nogil
 # free, every release at that time counted.  inf when the running jobs do not hold enough.
 cdef double releases_shadow(const releases_t *r, double now, int64_t free, int64_t need, int64_t *extra) noexcept nogil
 
-# All n in one array, good until the next change: for who looks at most of them.
+# All n in one array, valid until the next change: for functions that read most of them.
 cdef release_t *releases_written(releases_t *r) noexcept nogil
 
 

@@ -51,8 +51,8 @@ cdef int releases_copy(releases_t *to, const releases_t *source) noexcept nogil:
     return 0
 
 
-cdef inline int32_t place_of(const release_t *items, int32_t n, double end, int32_t job) noexcept nogil:
-    # First index whose (end, job) is not below the wanted one.
+cdef inline int32_t release_index(const release_t *items, int32_t n, double end, int32_t job) noexcept nogil:
+    # First index of a release not below (end, job).
     cdef int32_t low = 0, high = n, mid
     while low < high:
         mid = (low + high) >> 1
@@ -68,7 +68,7 @@ cdef int releases_add(releases_t *r, double end, int32_t job, int32_t nodes) noe
     cdef int32_t n = r.n, i
     if r.n_chunks > 1 or n == r.room:
         return chunks_add(r, end, job, nodes)
-    i = place_of(r.first, n, end, job)
+    i = release_index(r.first, n, end, job)
     at = r.first + i
     memmove(at + 1, at, <size_t>(n - i) * sizeof(release_t))
     at.end = end
@@ -85,7 +85,7 @@ cdef void releases_remove(releases_t *r, double end, int32_t job) noexcept nogil
     if r.n_chunks > 1:
         chunks_remove(r, end, job)
         return
-    i = place_of(r.first, n, end, job)
+    i = release_index(r.first, n, end, job)
     fs_require(i < n and r.first[i].job == job and r.first[i].end == end)
     r.n = n - 1
     r.changes += 1

@@ -11,14 +11,14 @@ import numpy as np
 
 from faultsim._core.avoidance cimport free_of
 from faultsim._core.cluster.named cimport change_node, free_nodes, named_of, named_t
-from faultsim._core.cluster.node_sets cimport nodes_lowest_in, nodes_t
+from faultsim._core.cluster.node_sets cimport nodes_lowest_in, node_set_t
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.fars.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
 from faultsim._core.faults.progress cimport last_safe_time, move_t, progress_move, progress_moved_end
-from faultsim._core.inputs cimport check_ascending, check_nodes, column
+from faultsim._core.inputs cimport check_ascending, check_nodes, input_column
 from faultsim._core.jobs cimport stop_job
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
@@ -64,9 +64,9 @@ cdef struct fars_t:
     knapsack_t sack
 
 
-# ---------------------------------------------------------------------------------------------- who is in danger
+# ------------------------------------------------------------------------------------------- suspicious jobs
 
-cdef int by_job(const void *a, const void *b) noexcept nogil:
+cdef int suspects_by_job(const void *a, const void *b) noexcept nogil:
     cdef int32_t p = (<const suspect_t *>a).job, q = (<const suspect_t *>b).job
     return (p > q) - (p < q)
 
@@ -94,7 +94,7 @@ cdef int32_t find_suspects(sim_t *s, fars_t *f) noexcept nogil:
             found[n].nodes = nodes
             found[n].leaving = 0
             n += 1
-    qsort(found, <size_t>n, sizeof(suspect_t), by_job)
+    qsort(found, <size_t>n, sizeof(suspect_t), suspects_by_job)
     return n
 
 
@@ -134,7 +134,7 @@ cdef double slowdown(const sim_t *s, const fars_t *f, int32_t job, double chance
 
 
 cdef int fill_knapsack(sim_t *s, fars_t *f, int32_t n, int64_t spare, int64_t *left) noexcept nogil:
-    """The chosen jobs leave all their suspicious nodes; `left`: spare nodes that nobody got."""
+    """The chosen jobs leave all their suspicious nodes; `left`: spare nodes that no job took."""
     cdef suspect_t *suspect
     cdef double total
     cdef int32_t i
@@ -238,7 +238,7 @@ cdef int move_nodes(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     """The lowest suspicious nodes of the job for the lowest that are free and not suspicious."""
     cdef int32_t job = suspect.job, _i, out, into
     cdef named_t *m = named_of(&s.machine)
-    cdef const nodes_t *mine = m.held[job]
+    cdef const node_set_t *mine = m.held[job]
     cdef uint64_t bits
     if s.record.on:
         close_stay(s, job)
@@ -286,8 +286,8 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     if found:
         if s.record.on:
             close_stay(s, job)
-        s.machine.named.give(s.machine.state, job)
-        s.machine.placed.take(s.machine.state, job, &place)
+        s.machine.named.return_nodes(s.machine.state, job)
+        s.machine.placed.occupy(s.machine.state, job, &place)
     if s.scheduler.settled != NULL:
         code = s.scheduler.settled(s.scheduler.state, s, job, &place if found else NULL)
         if code < 0:
@@ -337,7 +337,7 @@ cdef int move(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogil:
     return 1
 
 
-cdef int fire_tick(void *sim, bint *wanted) noexcept nogil:
+cdef int fire_fars_tick(void *sim, bint *wanted) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef fars_t *f = <fars_t *>s.rescheduling.state
     cdef int64_t spare
@@ -420,9 +420,9 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
     settings.difference = options["residual"] == "difference"
 
     settings.n = len(table.time)
-    times = column(columns, table.time, "time", np.float64, settings.n)
-    firsts = column(columns, table.first, "first", np.int64, settings.n + 1)
-    nodes = column(columns, table.node, "node", np.int32, len(table.node))
+    times = input_column(columns, table.time, "time", np.float64, settings.n)
+    firsts = input_column(columns, table.first, "first", np.int64, settings.n + 1)
+    nodes = input_column(columns, table.node, "node", np.int32, len(table.node))
     check_ascending("the times of ticks", times)
     check_nodes(s, nodes, 0)
     if firsts[0] != 0 or firsts[settings.n] != len(nodes) or (np.diff(firsts) < 0).any():
@@ -433,7 +433,7 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
     f = <fars_t *>open_state(&s.rescheduling, sizeof(fars_t))
     f[0] = settings
     knapsack_init(&f.sack)
-    s.rescheduling.copy, s.rescheduling.close, s.rescheduling.started = copy_fars, close_fars, note_wait
+    s.rescheduling.copy, s.rescheduling.close, s.rescheduling.wait_ended = copy_fars, close_fars, note_wait
     own_block(f, &f.suspicious, s.machine.words, sizeof(uint64_t))
     own_block(f, &f.without, s.machine.words, sizeof(uint64_t))
     own_block(f, &f.forbidden, s.machine.words, sizeof(uint64_t))
@@ -445,10 +445,10 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
         blocks_add(&s.blocks, s, &s.hidden, s.machine.words, sizeof(uint64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for rescheduling")
-    # Ticks before the simulation begins only say which nodes are suspicious.
+    # Ticks before the simulation begins only mark suspicious nodes.
     while f.next < f.n and f.time[f.next] < s.now:
         suspect_nodes(s, f)
-    add_source(s, FROM_TICKS, EV_RESCHEDULE, f.time[f.next] if f.next < f.n else INFINITY, fire_tick)
+    add_source(s, FROM_TICKS, EV_RESCHEDULE, f.time[f.next] if f.next < f.n else INFINITY, fire_fars_tick)
     return 0
 
 

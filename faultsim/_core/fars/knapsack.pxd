@@ -7,7 +7,7 @@
 #
 # What is left out of the table cannot be seen in the answer: items that can never be taken, the greatest common divisor
 # of the weights, columns above the weights so far, and columns that no read-back can reach.  When all items fit there
-# is no table at all.  Time and space are O(kept items * capacity / gcd), a bit an entry.
+# is no table at all.  Time and space are O(kept items * capacity / gcd), one bit per entry.
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -15,7 +15,7 @@ cdef struct item_t:
     double value
     int64_t weight       # divided by the common divisor
     int64_t high         # columns above it are as this one: min(capacity, weights so far)
-    int64_t low          # columns below it are never asked for
+    int64_t low          # columns below it are never requested
     Py_ssize_t index     # in the caller's arrays
     Py_ssize_t row       # where its decisions begin in `bits`: the word of column `low`
 

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from faultsim._core.contract cimport fs_require
 
 cdef enum:
-    WORD = 64    # columns a word of decisions
+    WORD = 64    # columns per word of decisions: the bits of a uint64_t
 
 cdef uint64_t BIT[WORD]
 cdef int _bit
@@ -53,7 +53,9 @@ cdef int grow(void **block, Py_ssize_t *held, Py_ssize_t wanted, size_t size) no
 
 
 cdef void fill_row(double *best, uint64_t *row, const item_t *item) noexcept nogil:
-    """One item of the programme: columns low..high downwards, in place, the decisions to `row`."""
+    """One item of the dynamic programme: updates columns low..high of `best` in place and stores the decisions in
+    `row`.
+    """
     cdef int64_t weight = item.weight, low = item.low if item.low > weight else weight
     cdef int64_t first = item.low // WORD, word, begin, end, c
     cdef double value = item.value, with_it
@@ -61,6 +63,7 @@ cdef void fill_row(double *best, uint64_t *row, const item_t *item) noexcept nog
     cdef double *old
     cdef uint64_t bits
     cdef int k
+    # Downwards, so that columns below `begin` still have the values without this item.
     for word in range(item.high // WORD, first - 1, -1):
         begin = word * WORD
         end = begin + WORD

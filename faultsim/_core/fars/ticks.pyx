@@ -1,9 +1,9 @@
-"""Ticks at which somebody outside is asked, in place of those of Fars (model.md#decisions)."""
+"""Ticks at which a caller or a policy in Python decides, in place of those of Fars (model.md#decisions)."""
 
 from libc.math cimport floor
 
 from faultsim._core.containers.memory cimport open_state
-from faultsim._core.questions cimport ask, open_questions
+from faultsim._core.questions cimport pose_question, open_questions
 from faultsim._core.state cimport ASK_TICK, EV_RESCHEDULE, FROM_TICKS, add_source, sim_t, source_next
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -13,7 +13,7 @@ cdef struct ticks_t:
     double number            # of the next one, which is at number * interval
 
 
-cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
+cdef int after_tick_answer(void *sim, bint *wanted) noexcept nogil:
     if (<sim_t *>sim).asked.acted:
         wanted[0] = True
     return OK
@@ -25,7 +25,7 @@ cdef int fire_tick(void *sim, bint *wanted) noexcept nogil:
     s.n_ticks += 1
     p.number += 1.0
     source_next(s, <int>FROM_TICKS, p.number * p.interval)
-    return ask(s, <int>ASK_TICK, -1, after_answer) if s.asked.on[<int>ASK_TICK] else OK
+    return pose_question(s, <int>ASK_TICK, -1, after_tick_answer) if s.asked.on[<int>ASK_TICK] else OK
 
 
 cdef int open_ticks(void *sim, dict options, dict columns) except -1:

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.state cimport sim_t
 
-# Keep sim_t.trace.count from now on, or this and `rank`: asked for by policies, before the simulation begins.
+# Keep sim_t.trace.count from now on, or this and `rank`: called by policies, before the simulation begins.
 cdef int counts_open(sim_t *s) noexcept nogil
 cdef int rank_open(sim_t *s) noexcept nogil
 # Before the simulation begins, and its source is added: earlier failures are counted, outages that last are in force.
@@ -16,7 +16,7 @@ cdef int outages_before(sim_t *s) noexcept nogil
 # The source of failures (FROM_TRACE).
 cdef int fire_failure(void *sim, bint *wanted) noexcept nogil
 cdef int repair(sim_t *s, int32_t node) noexcept nogil
-# Told by the caller: a node fails now, and is down until then (inf: nobody knows); a down node is up again now.
+# Inputs of a caller: a node fails now and is down until `until` (inf: unknown); a down node is up again now.
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil
 cdef int repair_now(sim_t *s, int32_t node) noexcept nogil
 # A job stops and loses what it has not saved, also in its start delay; recovery_t.killed comes next.

@@ -7,7 +7,7 @@ from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport release_t, releases_add, releases_all, releases_remove
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
-from faultsim._core.questions cimport ask
+from faultsim._core.questions cimport pose_question
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     ASK_FAILURE, EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_HELD, JOB_RUNNING, disturb, source_next, trace_t,
@@ -121,25 +121,25 @@ cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept 
         s.trace.n_hit += 1
         if s.asked.on[<int>ASK_FAILURE]:
             s.asked.node, s.asked.until = node, until
-            return ask(s, <int>ASK_FAILURE, victim, after_answer)
+            return pose_question(s, <int>ASK_FAILURE, victim, after_failure_answer)
     if victim >= 0 and s.recovery.relieve != NULL:
         relieved = s.recovery.relieve(s.recovery.state, s, victim, node)
         if relieved < 0:
             return relieved
         if relieved != UNRELIEVED:
             s.trace.n_hit -= relieved == RELIEVED_SPARE
-            return strike(s, node, until, -1, -1, True, wanted)
-    return strike(s, node, until, job, victim, victim >= 0, wanted)
+            return apply_failure(s, node, until, -1, -1, True, wanted)
+    return apply_failure(s, node, until, job, victim, victim >= 0, wanted)
 
 
-cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
-    """The job was stopped or held by an act, or the rule of the run says what becomes of it."""
+cdef int after_failure_answer(void *sim, bint *wanted) noexcept nogil:
+    """An act has stopped or held the job; without one, the recovery rule of the run decides."""
     cdef sim_t *s = <sim_t *>sim
-    return strike(s, s.asked.node, s.asked.until, job_on(s, s.asked.node), s.asked.job, True, wanted)
+    return apply_failure(s, s.asked.node, s.asked.until, job_on(s, s.asked.node), s.asked.job, True, wanted)
 
 
-cdef int strike(sim_t *s, int32_t node, double until, int32_t job, int32_t victim, bint effect,
-                bint *wanted) noexcept nogil:
+cdef int apply_failure(sim_t *s, int32_t node, double until, int32_t job, int32_t victim, bint effect,
+                       bint *wanted) noexcept nogil:
     """`job` has the node; `victim` is hit."""
     cdef trace_t *f = &s.trace
     cdef int code = OK

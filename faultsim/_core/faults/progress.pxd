@@ -25,7 +25,7 @@ cdef struct move_t:
     bint live
     double checkpoint_cost, restart_cost
 
-# After the policies, whose costs and intervals are in sim_t.track.
+# After the policies: their costs and intervals are in sim_t.track.
 cdef int progress_open(sim_t *s) noexcept nogil
 # Estimates of `count` jobs from `first` on have come.
 cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil
@@ -57,7 +57,7 @@ cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil
 cdef double progress_held(sim_t *s, int32_t job) noexcept nogil
 # The stay on its nodes is over (finish, or killed and requeued): into the ledger.
 cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil
-# The same of a job that is on its nodes now and loses nothing, for those who ask in between, on a copy.
+# The same for a job that is on its nodes now and loses nothing: called on a copy, for results between two events.
 cdef void progress_book_so_far(sim_t *s, int32_t job) noexcept nogil
-# Another expected end; inf: nobody knows.
+# Sets another expected end; inf: unknown.
 cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil

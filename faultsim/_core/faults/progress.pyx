@@ -130,8 +130,8 @@ cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept
     return left + planned(progress_of(s, job).interval, s.track.cost, left) * s.track.cost
 
 
-cdef inline void settle(sim_t *s, int32_t job, progress_t *p) noexcept nogil:
-    """finish of a job whose t0 and base are set."""
+cdef inline void settle_progress(sim_t *s, int32_t job, progress_t *p) noexcept nogil:
+    """Computes `finish` of a job after t0 and base were set."""
     cdef double left = s.run[job] - p.base
     if left < 0.0:
         left = 0.0
@@ -156,7 +156,7 @@ cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:
 cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     cdef progress_t *p
     cdef double begin = s.start[job]
-    cdef bint afresh = s.restarts[job] == 0          # then what a kill leaves behind is not looked at
+    cdef bint afresh = s.restarts[job] == 0          # then what a kill leaves behind is not read
     s.track.at[job] = s.track.spare
     if s.track.spare < 0 and new_progress(s, job) < 0:
         return NO_MEMORY
@@ -177,7 +177,7 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p.held = 0.0
     p.slowed = 0.0
     memset(&p.spent, 0, sizeof(p.spent))
-    settle(s, job, p)
+    settle_progress(s, job, p)
     p.eventful = p.planned > 0.0 or p.t0 > p.begin or has_clock(s, job)
     s.expected[job] = (begin if afresh else begin + s.track.owed[job]) + s.remaining[job]
     return OK
@@ -217,9 +217,9 @@ cdef inline int plan_request(sim_t *s, int32_t job, bint afresh) noexcept nogil:
 
 
 cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
-    """finish, expected end and request of a job on nodes whose t0 and base are new."""
+    """Computes `finish`, expected end and next request of a job on nodes after t0 and base have changed."""
     cdef progress_t *p = progress_of(s, job)
-    settle(s, job, p)
+    settle_progress(s, job, p)
     if set_expected(s, job, full_speed(s, job, p.t0) + expected_from(s, job, p.base)) < 0:
         return NO_MEMORY
     if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
@@ -248,7 +248,7 @@ cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     cdef double before = s.run[job], finish = s.finish[job], plan = p.planned, ends = p.ends
     s.run[job] = run
-    settle(s, job, p)
+    settle_progress(s, job, p)
     if s.finish[job] < s.now:
         s.run[job], s.finish[job], p.planned, p.ends = before, finish, plan, ends
         return TOO_LATE
@@ -346,7 +346,7 @@ cdef inline double rest_of_pause(const sim_t *s, int32_t job) noexcept nogil:
     return rest if rest > 0.0 else 0.0
 
 
-cdef int break_off(sim_t *s, int32_t job) noexcept nogil:
+cdef int abandon_checkpoint(sim_t *s, int32_t job) noexcept nogil:
     """All that is to come is as if the pause ended now."""
     cdef progress_t *p = progress_of(s, job)
     cdef double rest = rest_of_pause(s, job)
@@ -446,7 +446,7 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
     if how == MOVED_VIRTUAL:
         return move_live(s, job, move, t0, base)
     if how == MOVED_SHIFT:
-        if break_off(s, job) < 0:
+        if abandon_checkpoint(s, job) < 0:
             return NO_MEMORY
         if shift != move.restart_cost:
             return shift_live(s, job, move, shift)
@@ -497,7 +497,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
     if finished and p.eventful:
         close_stretch(s, job, s.now)
-        give_back_pause(s, job)          # who is told to end may pause
+        give_back_pause(s, job)          # a job that an act ends may be in a pause
     delay = (s.start[job] if s.start[job] < s.now else s.now) - s.decision[job]
     stay -= delay
     s.ledger[<int>ACC_START_DELAY] += size * delay

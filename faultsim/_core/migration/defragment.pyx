@@ -35,7 +35,7 @@ cdef struct defragment_t:
     release_t *items
 
 
-cdef int largest_first(const void *a, const void *b) noexcept nogil:
+cdef int movers_descending(const void *a, const void *b) noexcept nogil:
     # Largest allocated size, then earlier decision, then order in the log, which is (submit, index).
     cdef const mover_t *p = <const mover_t *>a
     cdef const mover_t *q = <const mover_t *>b
@@ -46,7 +46,7 @@ cdef int largest_first(const void *a, const void *b) noexcept nogil:
     return (p.job > q.job) - (p.job < q.job)
 
 
-cdef int by_job(const void *a, const void *b) noexcept nogil:
+cdef int movers_by_job(const void *a, const void *b) noexcept nogil:
     cdef int32_t p = (<const mover_t *>a).job, q = (<const mover_t *>b).job
     return (p > q) - (p < q)
 
@@ -90,7 +90,7 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
         place = m.placed.place_of(m.state, job)
         m.placed.lift(m.state, p.blocked, &place)
         n += 1
-    qsort(movers, <size_t>n, sizeof(mover_t), largest_first)
+    qsort(movers, <size_t>n, sizeof(mover_t), movers_descending)
     while True:
         memcpy(p.trial, p.blocked, bytes)
         stuck = -1
@@ -126,13 +126,13 @@ cdef void swap_places(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
         p.moving[i].place = place
 
 
-cdef inline bint stays(const defragment_t *p, const sim_t *s, int32_t i) noexcept nogil:
+cdef inline bint mover_stays(const defragment_t *p, const sim_t *s, int32_t i) noexcept nogil:
     cdef place_t place = s.machine.placed.place_of(s.machine.state, p.moving[i].job)
     return same_place(&place, &p.moving[i].place)
 
 
 cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) noexcept nogil:
-    """Would the head's shadow time be no later in the new arrangement, whose largest free place is known?"""
+    """Whether the head's shadow time is no later in the new arrangement, given the size of its largest free place."""
     cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t head, i, k, count = s.releases.n
@@ -144,7 +144,7 @@ cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) n
     memcpy(p.items, items, <size_t>count * sizeof(release_t))
     if p.cost > 0:
         for i in range(n):
-            if not stays(p, s, i):
+            if not mover_stays(p, s, i):
                 for k in range(count):
                     if p.items[k].job == p.moving[i].job:
                         p.items[k].end += p.cost
@@ -178,10 +178,10 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
         if not p.keep_promise or keeps_promise(p, s, n, largest):
             adopted[0] = True
             s.epoch += 1        # promises may be missed after a migration (model.md#invariants)
-            m.placed.rearrange(m.state, p.trial, largest)
-            qsort(p.moving, <size_t>n, sizeof(mover_t), by_job)
+            m.placed.set_occupancy(m.state, p.trial, largest)
+            qsort(p.moving, <size_t>n, sizeof(mover_t), movers_by_job)
             for i in range(n):
-                if not stays(p, s, i):
+                if not mover_stays(p, s, i):
                     code = move_job(s, p.moving[i].job, &p.moving[i].place, p.cost)
                     if code < 0:
                         return code

@@ -9,7 +9,7 @@ from libc.stdlib cimport qsort
 
 from faultsim._core.cluster.least_failed cimport find_least_failed, least_failed_open, levels_t
 from faultsim._core.cluster.named cimport change_node, named_of, named_t, update_occ
-from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t, run_t
+from faultsim._core.cluster.node_sets cimport nodes_list, node_set_t, run_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
@@ -21,21 +21,21 @@ from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb,
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
-cdef struct later_t:
+cdef struct later_start_t:
     double start
     int32_t job
 
 cdef struct least_failures_t:
     double threshold, cost
     int32_t *worst           # per job on nodes: most failures of any of them
-    later_t *later           # scratch, as the next: one a node
+    later_start_t *later           # scratch, as the next: one a node
     int32_t *mine
     levels_t *levels         # on large machines
 
 
 cdef int by_start(const void *a, const void *b) noexcept nogil:
-    cdef const later_t *p = <const later_t *>a
-    cdef const later_t *q = <const later_t *>b
+    cdef const later_start_t *p = <const later_start_t *>a
+    cdef const later_start_t *q = <const later_start_t *>b
     if p.start != q.start:
         return -1 if p.start < q.start else 1
     return (p.job > q.job) - (p.job < q.job)
@@ -62,7 +62,7 @@ cdef int move_away(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bi
     """Swap its worst node for the best idle one while the difference exceeds the threshold.
 
     Nodes of equal count go in order of number, so one look at all of them does for a count.  A node that came in is not
-    looked at: the next idle one has failed as often or more.
+    read: the next idle one has failed as often or more.
     """
     cdef named_t *m = named_of(&s.machine)
     cdef const int32_t *count = s.trace.count
@@ -102,12 +102,12 @@ cdef int32_t find_candidates(sim_t *s, least_failures_t *p, int32_t finished, in
         if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
                 and s.finish[job] > s.now):
             some[0] = True
-            # While jobs move, the best idle node only gets worse: who has no reason now will have none.
+            # While jobs move, the best idle node only gets worse: a job without a reason to move now has none later.
             if idle >= 0 and p.worst[job] - s.trace.count[idle] > p.threshold:
                 p.later[n].start = s.start[job]
                 p.later[n].job = job
                 n += 1
-    qsort(p.later, <size_t>n, sizeof(later_t), by_start)
+    qsort(p.later, <size_t>n, sizeof(later_start_t), by_start)
     return n
 
 
@@ -144,7 +144,7 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
 
 cdef void started(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef const nodes_t *mine = named_of(&s.machine).held[job]
+    cdef const node_set_t *mine = named_of(&s.machine).held[job]
     cdef const run_t *run = mine.run
     cdef const run_t *end = run + mine.n
     cdef int32_t word, count, most = 0
@@ -179,7 +179,7 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
         raise ValueError("migration to the nodes that failed least needs a cluster whose nodes have numbers")
     p = <least_failures_t *>open_state(&s.migration, sizeof(least_failures_t))
     own_block(p, &p.worst, s.n, sizeof(int32_t))
-    own_block(p, &p.later, s.nodes, sizeof(later_t))
+    own_block(p, &p.later, s.nodes, sizeof(later_start_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
     if (counts_open(s) if s.nodes > s.limit.ranked_nodes else rank_open(s)) < 0:
         raise MemoryError("no memory for migration")

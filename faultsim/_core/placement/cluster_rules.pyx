@@ -12,10 +12,10 @@ from faultsim._core.state cimport sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 
-cdef struct rule_t:
+cdef struct cluster_rule_t:
     PyObject *object         # a rule in Python; the engine keeps it
 
-cdef struct least_failures_t:
+cdef struct least_failures_rule_t:
     uint64_t *picked         # on small machines: a mask, all zero between calls
     levels_t *levels         # on others
 
@@ -32,7 +32,7 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     """Fewest failures so far, then lowest number ([zhang2004] section 5.2.3)."""
     cdef sim_t *s = <sim_t *>sim
     cdef named_t *m = named_of(&s.machine)
-    cdef least_failures_t *p = <least_failures_t *>state
+    cdef least_failures_rule_t *p = <least_failures_rule_t *>state
     cdef uint64_t *picked = p.picked
     cdef const uint64_t *occ = m.occ
     cdef const int32_t *rank = s.trace.rank
@@ -59,15 +59,15 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     return OK
 
 
-cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
-    (<sim_t *>sim).placement.take = take_first_fit
+cdef int open_first_fit_cluster(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).placement.allot = take_first_fit
     return 0
 
 
-cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
+cdef int open_least_failures_rule(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef least_failures_t *p = <least_failures_t *>open_state(&s.placement, sizeof(least_failures_t))
-    s.placement.take = take_least_failures
+    cdef least_failures_rule_t *p = <least_failures_rule_t *>open_state(&s.placement, sizeof(least_failures_rule_t))
+    s.placement.allot = take_least_failures
     if (counts_open(s) if s.nodes > s.limit.ranked_nodes else rank_open(s)) < 0:
         raise MemoryError("no memory for the placement rule")
     if s.nodes > s.limit.ranked_nodes:
@@ -82,7 +82,7 @@ cdef int take_in_python(void *state, void *sim, int32_t job, int32_t count) noex
     with gil:
         try:
             nodes = (<object><PyObject *>s.owner).nodes_by_python(
-                <object>(<rule_t *>state).object, job, s.now, [
+                <object>(<cluster_rule_t *>state).object, job, s.now, [
                     i for i in range(s.nodes) if not is_busy(named_of(&s.machine), i)], count)
             return s.machine.named.take_nodes(s.machine.state, job, &nodes[0], count)
         except BaseException as error:
@@ -90,14 +90,14 @@ cdef int take_in_python(void *state, void *sim, int32_t job, int32_t count) noex
             return PYTHON_ERROR
 
 
-cdef int open_python(void *sim, dict options, dict columns) except -1:
+cdef int open_python_cluster_rule(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    cdef cluster_rule_t *p = <cluster_rule_t *>open_state(&s.placement, sizeof(cluster_rule_t))
     p.object = <PyObject *>options["object"]
-    s.placement.take = take_in_python
+    s.placement.allot = take_in_python
     return 0
 
 
-FIRST_FIT = factory(open_first_fit)
-LEAST_FAILURES_FIRST = factory(open_least_failures)
-PYTHON = factory(open_python)
+FIRST_FIT = factory(open_first_fit_cluster)
+LEAST_FAILURES_FIRST = factory(open_least_failures_rule)
+PYTHON = factory(open_python_cluster_rule)

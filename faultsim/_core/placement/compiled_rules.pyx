@@ -24,13 +24,13 @@ from faultsim._core.torus.occupancy cimport box_t, occ_fill, occ_node
 from faultsim._core.placement.placed_rules import BOX_ORDERS
 
 # What is no choice: `CompiledPlacement.refused` has the words.
-cdef enum fault:
+cdef enum rule_fault:
     NO_BOX = 0
     NOT_AS_MANY = 1
     NOT_FREE = 2
-    GAVE_UP = 3
+    RULE_GAVE_UP = 3
 
-cdef struct rule_t:
+cdef struct compiled_rule_t:
     faultsim_boxes_t boxes   # what it sees on a torus
     faultsim_nodes_t nodes   # and on a cluster
     int64_t (*choose)(const faultsim_boxes_t *, void *data) noexcept nogil
@@ -46,7 +46,7 @@ cdef struct rule_t:
     uint64_t *taken          # [cluster] its answer
 
 
-cdef int refuse(rule_t *p, fault what, int32_t row, int64_t given, int64_t most) noexcept nogil:
+cdef int refuse_choice(compiled_rule_t *p, rule_fault what, int32_t row, int64_t given, int64_t most) noexcept nogil:
     with gil:
         try:
             error = (<object>p.refused)(<int>what, row, p.s.now, given, most)
@@ -62,19 +62,19 @@ cdef inline int32_t row_of(const sim_t *s, int32_t job) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- boxes of a torus
 
-cdef inline torus_machine_t *torus_of(const rule_t *p) noexcept nogil:
+cdef inline torus_machine_t *torus_of(const compiled_rule_t *p) noexcept nogil:
     return <torus_machine_t *>p.s.machine.state
 
 
 cdef int busy(const faultsim_boxes_t *boxes, int32_t x, int32_t y, int32_t z) noexcept nogil:
-    cdef const rule_t *p = <const rule_t *>boxes.engine
+    cdef const compiled_rule_t *p = <const compiled_rule_t *>boxes.engine
     if not (0 <= x < boxes.shape[0] and 0 <= y < boxes.shape[1] and 0 <= z < boxes.shape[2]):
         return 1
     return occ_node(&torus_of(p).torus, p.occ, (x * boxes.shape[1] + y) * boxes.shape[2] + z)
 
 
 cdef int32_t left(const faultsim_boxes_t *boxes, int64_t k) noexcept nogil:
-    cdef rule_t *p = <rule_t *>boxes.engine
+    cdef compiled_rule_t *p = <compiled_rule_t *>boxes.engine
     cdef torus_machine_t *m = torus_of(p)
     if not 0 <= k < boxes.count:
         return 0
@@ -84,7 +84,7 @@ cdef int32_t left(const faultsim_boxes_t *boxes, int64_t k) noexcept nogil:
 
 
 cdef int32_t failing(const faultsim_boxes_t *boxes, int64_t k) noexcept nogil:
-    cdef rule_t *p = <rule_t *>boxes.engine
+    cdef compiled_rule_t *p = <compiled_rule_t *>boxes.engine
     cdef const uint64_t *nodes
     cdef int32_t i
     if not 0 <= k < boxes.count:
@@ -101,7 +101,7 @@ cdef int32_t failing(const faultsim_boxes_t *boxes, int64_t k) noexcept nogil:
 
 cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                 place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef compiled_rule_t *p = <compiled_rule_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef torus_machine_t *m = <torus_machine_t *>s.machine.state
     cdef long count = list_permitted(&m.finder, occ, size, p.box_order, permit, &p.list_, &p.capacity)
@@ -117,7 +117,7 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
     if m.finder.memory.failed:
         return NO_MEMORY
     if not 0 <= index < count:
-        return refuse(p, NO_BOX, p.boxes.job, index, count)
+        return refuse_choice(p, NO_BOX, p.boxes.job, index, count)
     (<box_t *>out)[0] = p.list_[index]
     return 1
 
@@ -125,11 +125,11 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
 # ---------------------------------------------------------------------------------------------- nodes of a cluster
 
 cdef const uint64_t *failing_in(const faultsim_nodes_t *nodes) noexcept nogil:
-    return failing_nodes((<const rule_t *>nodes.engine).s)
+    return failing_nodes((<const compiled_rule_t *>nodes.engine).s)
 
 
-cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+cdef int allot(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    cdef compiled_rule_t *p = <compiled_rule_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef named_t *m = named_of(&s.machine)
     cdef int32_t i, found = 0
@@ -145,12 +145,12 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
     p.nodes.failures = s.trace.count
     code = p.take(&p.nodes, p.taken, p.data)
     if code != 0:
-        return refuse(p, GAVE_UP, p.nodes.job, code, count)
+        return refuse_choice(p, RULE_GAVE_UP, p.nodes.job, code, count)
     for i in range(m.words):
         wrong |= (p.taken[i] & ~p.mask[i]) != 0
         found += fs_popcount(p.taken[i])
     if wrong or found != count:
-        return refuse(p, NOT_FREE if wrong else NOT_AS_MANY, p.nodes.job, found, count)
+        return refuse_choice(p, NOT_FREE if wrong else NOT_AS_MANY, p.nodes.job, found, count)
     for i in range(m.words):
         if p.taken[i] and take_word(m, job, i, p.taken[i]) < 0:
             return NO_MEMORY
@@ -161,20 +161,20 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
 
 cdef void close(void *state) noexcept nogil:
     if state != NULL:
-        c_free((<rule_t *>state).list_)
+        c_free((<compiled_rule_t *>state).list_)
         close_state(state)
 
 
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef rule_t *p = <rule_t *>copy_state(state, sim)
+    cdef compiled_rule_t *p = <compiled_rule_t *>copy_state(state, sim)
     if p != NULL:
         p.list_, p.capacity = NULL, 0
         p.nodes.free = p.mask
     return p
 
 
-cdef rule_t *open_rule(sim_t *s, dict options, dict columns) except NULL:
-    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+cdef compiled_rule_t *open_compiled_rule(sim_t *s, dict options, dict columns) except NULL:
+    cdef compiled_rule_t *p = <compiled_rule_t *>open_state(&s.placement, sizeof(compiled_rule_t))
     cdef faultsim_placement_t *table
     placement = options["object"]
     refused = placement.refused
@@ -189,7 +189,7 @@ cdef rule_t *open_rule(sim_t *s, dict options, dict columns) except NULL:
 
 cdef int open_on_torus(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = open_rule(s, options, columns)
+    cdef compiled_rule_t *p = open_compiled_rule(s, options, columns)
     cdef torus_machine_t *m = <torus_machine_t *>s.machine.state
     p.box_order = BOX_ORDERS[options["box_order"]]
     p.boxes.version = FAULTSIM_POLICY_VERSION
@@ -201,13 +201,13 @@ cdef int open_on_torus(void *sim, dict options, dict columns) except -1:
 
 cdef int open_on_cluster(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = open_rule(s, options, columns)
+    cdef compiled_rule_t *p = open_compiled_rule(s, options, columns)
     own_block(p, &p.taken, s.machine.words, sizeof(uint64_t))
     if s.track.on and counts_open(s) < 0:
         raise MemoryError("no memory for the placement rule")
     p.nodes.version = FAULTSIM_POLICY_VERSION
     p.nodes.nodes, p.nodes.words, p.nodes.free, p.nodes.failing = s.nodes, s.machine.words, p.mask, failing_in
-    s.placement.take = take
+    s.placement.allot = allot
     return 0
 
 

@@ -9,7 +9,7 @@ from faultsim._core.cluster.named cimport named_of, named_t, take_word, update_o
 from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.contract cimport fs_require
-from faultsim._core.inputs cimport check_nodes, column
+from faultsim._core.inputs cimport check_nodes, input_column
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
@@ -17,13 +17,13 @@ from faultsim._core.tables.factory cimport factory
 cdef struct interval_t:
     int32_t begin, length
 
-cdef struct rule_t:
+cdef struct curve_rule_t:
     const int32_t *curve     # the nodes in their order
     uint64_t *picked         # a mask, all zero between calls
     interval_t *free         # scratch: the free intervals
 
 
-cdef int largest_first(const void *a, const void *b) noexcept nogil:
+cdef int intervals_descending(const void *a, const void *b) noexcept nogil:
     cdef const interval_t *p = <const interval_t *>a
     cdef const interval_t *q = <const interval_t *>b
     if p.length != q.length:
@@ -31,7 +31,7 @@ cdef int largest_first(const void *a, const void *b) noexcept nogil:
     return p.begin - q.begin
 
 
-cdef int32_t find_free(const rule_t *rule, named_t *m) noexcept nogil:
+cdef int32_t find_free(const curve_rule_t *rule, named_t *m) noexcept nogil:
     """The free intervals, along the curve; how many."""
     cdef int32_t i, count = 0
     cdef bint inside = False
@@ -48,7 +48,7 @@ cdef int32_t find_free(const rule_t *rule, named_t *m) noexcept nogil:
     return count
 
 
-cdef int32_t best_fit(const rule_t *rule, int32_t first, int32_t count, int32_t size) noexcept nogil:
+cdef int32_t best_fit(const curve_rule_t *rule, int32_t first, int32_t count, int32_t size) noexcept nogil:
     """The first of the smallest intervals in [first, count) of at least `size` nodes; -1: none has as many."""
     cdef int32_t i, best = -1
     for i in range(first, count):
@@ -57,8 +57,8 @@ cdef int32_t best_fit(const rule_t *rule, int32_t first, int32_t count, int32_t 
     return best
 
 
-cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
-    cdef const rule_t *rule = <const rule_t *>state
+cdef int allot(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    cdef const curve_rule_t *rule = <const curve_rule_t *>state
     cdef named_t *m = named_of(&(<sim_t *>sim).machine)
     cdef int32_t intervals = find_free(rule, m), next_ = 0, best, taken, node, i, low = m.words, high = -1
     while count > 0:
@@ -66,7 +66,7 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
         if best < 0:
             fs_require(next_ < intervals)
             if next_ == 0:
-                qsort(rule.free, <size_t>intervals, sizeof(interval_t), largest_first)
+                qsort(rule.free, <size_t>intervals, sizeof(interval_t), intervals_descending)
             best = next_
             next_ += 1
         taken = min(count, rule.free[best].length)
@@ -85,11 +85,11 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
 
 cdef int open_curve_best_fit(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef const int32_t[::1] curve = column(columns, columns["curve"], "curve", np.int32, s.nodes)
-    cdef rule_t *rule = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    cdef const int32_t[::1] curve = input_column(columns, columns["curve"], "curve", np.int32, s.nodes)
+    cdef curve_rule_t *rule = <curve_rule_t *>open_state(&s.placement, sizeof(curve_rule_t))
     own_block(rule, &rule.picked, s.machine.words, sizeof(uint64_t))
     own_block(rule, &rule.free, s.nodes // 2 + 1, sizeof(interval_t))
-    s.placement.take = take
+    s.placement.allot = allot
     check_nodes(s, np.asarray(curve), 0)
     rule.curve = &curve[0]
     return 0

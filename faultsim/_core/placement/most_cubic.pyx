@@ -15,7 +15,7 @@ from faultsim._core.torus.occupancy cimport BASES, box_t, shape_t, torus_t
 
 from faultsim._core.placement.placed_rules import BOX_ORDERS
 
-cdef struct rule_t:
+cdef struct cubic_rule_t:
     int box_order
 
 
@@ -64,13 +64,13 @@ cdef bint choose_most_cubic(finder_t *f, const uint64_t *occ, int size, int orde
 cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                 place_t *out) noexcept nogil:
     cdef finder_t *f = &(<torus_machine_t *>(<sim_t *>sim).machine.state).finder
-    cdef bint found = choose_most_cubic(f, occ, size, (<rule_t *>state).box_order, permit, <box_t *>out)
+    cdef bint found = choose_most_cubic(f, occ, size, (<cubic_rule_t *>state).box_order, permit, <box_t *>out)
     return NO_MEMORY if f.memory.failed else found
 
 
 cdef int open_most_cubic(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    cdef cubic_rule_t *p = <cubic_rule_t *>open_state(&s.placement, sizeof(cubic_rule_t))
     p.box_order = BOX_ORDERS[options["box_order"]]
     s.placement.choose, s.placement.stable = choose, True
     return 0

@@ -24,7 +24,7 @@ from faultsim._core.torus.occupancy cimport box_t
 
 BOX_ORDERS = {"extents-descending": 0, "extents-ascending": 1, "bases": 2}
 
-cdef struct rule_t:
+cdef struct torus_rule_t:
     finder_t *finder         # the machine's
     int box_order
     bint max_rule            # Balancing: rule="max"
@@ -35,21 +35,21 @@ cdef struct rule_t:
 
 cdef int choose_first(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                       place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef torus_rule_t *p = <torus_rule_t *>state
     cdef int found = choose_first_fit(p.finder, occ, size, p.box_order, permit, <box_t *>out)
     return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_largest_left(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                              place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef torus_rule_t *p = <torus_rule_t *>state
     cdef int found = choose_max_free(p.finder, occ, size, p.box_order, permit, <box_t *>out)
     return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_balanced(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                          place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef torus_rule_t *p = <torus_rule_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int found = choose_max_free(p.finder, occ, size, p.box_order, permit, <box_t *>out)
     if found:
@@ -60,7 +60,7 @@ cdef int choose_balanced(void *state, void *sim, int32_t job, const uint64_t *oc
 
 cdef int choose_breaking_ties(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                               place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef torus_rule_t *p = <torus_rule_t *>state
     cdef int found = choose_max_free(p.finder, occ, size, p.box_order, permit, <box_t *>out)
     if found:
         settle_tie_breaking(p.finder, occ, size, p.box_order, permit, failing_nodes(<sim_t *>sim), <box_t *>out)
@@ -69,7 +69,7 @@ cdef int choose_breaking_ties(void *state, void *sim, int32_t job, const uint64_
 
 cdef int choose_in_python(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                           place_t *out) noexcept nogil:
-    cdef rule_t *p = <rule_t *>state
+    cdef torus_rule_t *p = <torus_rule_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef long count = list_permitted(p.finder, occ, size, p.box_order, permit, &p.list_, &p.capacity), index
     if count <= 0:
@@ -88,53 +88,53 @@ cdef int choose_in_python(void *state, void *sim, int32_t job, const uint64_t *o
 
 cdef void close(void *state) noexcept nogil:
     if state != NULL:
-        c_free((<rule_t *>state).list_)
+        c_free((<torus_rule_t *>state).list_)
         close_state(state)
 
 
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef rule_t *p = <rule_t *>copy_state(state, sim)
+    cdef torus_rule_t *p = <torus_rule_t *>copy_state(state, sim)
     if p != NULL:
         p.finder = &(<torus_machine_t *>(<const sim_t *>sim).machine.state).finder
         p.list_, p.capacity = NULL, 0
     return p
 
 
-cdef rule_t *open_rule(void *sim, dict options) except NULL:
+cdef torus_rule_t *open_torus_rule(void *sim, dict options) except NULL:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    cdef torus_rule_t *p = <torus_rule_t *>open_state(&s.placement, sizeof(torus_rule_t))
     s.placement.copy, s.placement.close, s.placement.stable = copy, close, True
     p.finder = &(<torus_machine_t *>s.machine.state).finder
     p.box_order = BOX_ORDERS[options["box_order"]]
     return p
 
 
-cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
-    open_rule(sim, options)
+cdef int open_first_fit_torus(void *sim, dict options, dict columns) except -1:
+    open_torus_rule(sim, options)
     (<sim_t *>sim).placement.choose = choose_first
     return 0
 
 
 cdef int open_max_free(void *sim, dict options, dict columns) except -1:
-    open_rule(sim, options)
+    open_torus_rule(sim, options)
     (<sim_t *>sim).placement.choose = choose_largest_left
     return 0
 
 
 cdef int open_balancing(void *sim, dict options, dict columns) except -1:
-    open_rule(sim, options).max_rule = options["rule"] == "max"
+    open_torus_rule(sim, options).max_rule = options["rule"] == "max"
     (<sim_t *>sim).placement.choose = choose_balanced
     return 0
 
 
 cdef int open_tie_breaking(void *sim, dict options, dict columns) except -1:
-    open_rule(sim, options)
+    open_torus_rule(sim, options)
     (<sim_t *>sim).placement.choose = choose_breaking_ties
     return 0
 
 
-cdef int open_python(void *sim, dict options, dict columns) except -1:
-    open_rule(sim, options).object = <PyObject *>options["object"]
+cdef int open_python_placed_rule(void *sim, dict options, dict columns) except -1:
+    open_torus_rule(sim, options).object = <PyObject *>options["object"]
     (<sim_t *>sim).placement.choose = choose_in_python
     (<sim_t *>sim).placement.stable = False
     return 0
@@ -146,7 +146,7 @@ cdef int choose_first_slice(void *state, void *sim, int32_t job, const uint64_t 
                             place_t *out) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     if s.rank != NULL:
-        size |= s.rank[job] << RANK_AT       # who asks for a shape has this size and no other
+        size |= s.rank[job] << RANK_AT       # a job with a shape has exactly this size
     return pod_choose(<pod_t *>s.machine.state, occ, size, permit, out)
 
 
@@ -155,9 +155,9 @@ cdef int open_first_slice(void *sim, dict options, dict columns) except -1:
     return 0
 
 
-FIRST_FIT = factory(open_first_fit)
+FIRST_FIT = factory(open_first_fit_torus)
 MAX_FREE_PARTITION = factory(open_max_free)
 BALANCING = factory(open_balancing)
 TIE_BREAKING = factory(open_tie_breaking)
-PYTHON = factory(open_python)
+PYTHON = factory(open_python_placed_rule)
 FIRST_SLICE = factory(open_first_slice)

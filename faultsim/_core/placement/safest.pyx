@@ -1,15 +1,18 @@
 """Placement on a cluster: nodes that are not predicted to fail come first (model.md#safest-first).
 
-The first prediction of a node that has not ended tells whether it is predicted to fail in a window that begins now, as
-begins and ends both ascend.  The least such prediction of 64 nodes is known, or a lower bound, so that words without a
-prediction in the window are taken as they are; and the greatest of those that are free, or an upper bound, so that
-words without a safe one are passed over.  Each prediction is passed once in a run; besides, a placement looks at
-the nodes of those words with free nodes, up to the last that it takes, that have a prediction in the window.
+Begins and ends of predictions both ascend, so the first prediction of a node that has not ended decides whether the
+node is predicted to fail in a window that begins now.  Two bounds are kept per word of 64 nodes: a lower bound on the
+first predictions of its nodes, so that a word without predictions in the window is taken whole; and an upper bound on
+those of its free nodes, so that a word without a safe node is skipped.  Each prediction is passed once in a run.
+Besides, a placement reads the nodes of the words with free nodes and predictions in the window, up to the last node
+that it takes.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 
-from faultsim._core.cluster.named cimport close_word, free_nodes, named_of, named_t, next_open, take_lowest, take_word
+from faultsim._core.cluster.named cimport (
+    close_word, free_nodes, named_of, named_t, next_open_word, take_lowest, take_word,
+)
 from faultsim._core.containers.bits cimport fs_lowest_bits, fs_popcount
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.contract cimport fs_require
@@ -21,7 +24,7 @@ from faultsim._core.tables.factory cimport factory
 cdef struct safest_t:
     int32_t passed           # the predictions before this one have ended
     int32_t *first           # per node: its first prediction that has not ended; INT32_MAX: there is none
-    int32_t *follows         # per prediction: the next one of its node; NULL: nobody keeps these
+    int32_t *follows         # per prediction: the next one of its node; NULL: not kept
     int32_t *soonest         # per word: the least `first` of its nodes, or less
 
 
@@ -83,7 +86,7 @@ cdef inline uint64_t safe_of(safest_t *p, int32_t *latest, int32_t word, uint64_
 cdef int32_t take_safe(safest_t *p, sim_t *s, int32_t job, int32_t count, int32_t after) noexcept nogil:
     """The lowest free nodes without a prediction before `after`; how many are missing, or NO_MEMORY."""
     cdef named_t *m = named_of(&s.machine)
-    cdef int32_t word = next_open(m, 0), there
+    cdef int32_t word = next_open_word(m, 0), there
     cdef uint64_t free, bits
     while count > 0 and word < m.words:
         s.work.words += 1
@@ -99,11 +102,11 @@ cdef int32_t take_safe(safest_t *p, sim_t *s, int32_t job, int32_t count, int32_
             count -= there
         if bits == free:
             close_word(m, word)
-        word = next_open(m, word + 1)
+        word = next_open_word(m, word + 1)
     return count
 
 
-cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+cdef int allot(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
     """Nodes that are not predicted to fail in the job's window, by number; then the others, by number."""
     cdef sim_t *s = <sim_t *>sim
     cdef safest_t *p = <safest_t *>state
@@ -129,8 +132,8 @@ cdef int open_safest(void *sim, dict options, dict columns) except -1:
     cdef const predictions_t *all_ = &s.predictions
     cdef safest_t *p = <safest_t *>open_state(&s.placement, sizeof(safest_t))
     cdef int32_t i, node
-    s.placement.take = take
-    # A caller that owns time may tell of others, which do not end in order.
+    s.placement.allot = allot
+    # A caller that owns time may add predictions that do not end in order.
     if s.live or all_.n == 0 or all_.n >= INT32_MAX:
         return 0
     own_block(p, &p.first, 64 * <size_t>s.machine.words, sizeof(int32_t))

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.bits cimport ones
 from faultsim._core.pod.places cimport pod_put
 from faultsim._core.pod.slices cimport (
-    asks_shape, blocks_for, count_cubes, cubes_t, has_cubes, has_run, hosts_at, hosts_of, in_use, is_within,
+    ask_has_shape, blocks_for, count_cubes, cubes_t, has_cubes, has_run, hosts_at, hosts_of, in_use, is_within,
     leaves_blocks, place_of_cubes, pod_free_cubes, pod_has_free, pod_room, pod_t, span_t,
 )
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
@@ -113,7 +113,7 @@ cdef int keep(place_t **found, long *capacity, long n, const place_t *place) noe
     return 0
 
 
-cdef int take(place_t **found, long *capacity, long *n, const place_t *place, place_t *first_one) noexcept nogil:
+cdef int add_found(place_t **found, long *capacity, long *n, const place_t *place, place_t *first_one) noexcept nogil:
     """One more in the buffer, or the only one that is wanted.  1: this is enough; -1: no memory."""
     if found == NULL:
         first_one[0] = place[0]
@@ -134,7 +134,7 @@ cdef inline int32_t cubes_needed(const pod_t *m, const permit_t *permit) noexcep
     """What is to remain at the later time, an ask of whole cubes; 0: there are also other things to see to."""
     if permit == NULL or permit.later == NULL or m.spares > 0:
         return 0
-    if asks_shape(permit.need):
+    if ask_has_shape(permit.need):
         return permit.need
     if not 1 <= permit.need <= m.nodes or m.next[permit.need] < m.hosts:
         return 0
@@ -165,6 +165,8 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
         most = m.inside[level] if level < m.n_inside else m.hosts
         if most < size:
             continue
+        # All permitted places in smaller gaps, and those in gaps of `most` hosts of cubes before this one, are in
+        # `found`.
         for cube in range(m.cubes):
             m.looked += 1
             busy = hosts_of(m, occ, cube)
@@ -188,7 +190,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
                     alone.word[cube >> 6] = 0
                 if not (remains if need > 0 else leaves(m, permit, &place)):
                     continue
-                enough = take(found, capacity, &n, &place, first_one)
+                enough = add_found(found, capacity, &n, &place, first_one)
                 if enough:
                     return enough
     return n
@@ -211,7 +213,7 @@ cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t ask, const permit_t
         place = place_of_cubes(m, &m.block[i])
         if not (leaves_blocks(m, &later, &m.block[i], need) if need > 0 else leaves(m, permit, &place)):
             continue
-        enough = take(found, capacity, &n, &place, first_one)
+        enough = add_found(found, capacity, &n, &place, first_one)
         if enough:
             return enough
     return n

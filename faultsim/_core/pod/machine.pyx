@@ -70,13 +70,13 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
     unmark(state, (<pod_t *>state).down, node)
 
 
-cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
+cdef void occupy(void *state, int32_t job, const place_t *place) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     m.place[job] = place[0]
     pod_put(m, m.occ, place)
 
 
-cdef void give(void *state, int32_t job) noexcept nogil:
+cdef void return_nodes(void *state, int32_t job) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     pod_lift(m, m.occ, &m.place[job])
 
@@ -135,7 +135,7 @@ cdef void set_place(void *state, int32_t job, const place_t *place) noexcept nog
     (<pod_t *>state).place[job] = place[0]
 
 
-cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
+cdef void set_occupancy(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     memcpy(m.occ, occ, <size_t>m.words * sizeof(uint64_t))
 
@@ -259,7 +259,7 @@ cdef bint lacks(void *state, int32_t size) noexcept nogil:
     return False
 
 
-cdef const char *check(void *state) noexcept nogil:
+cdef const char *own_invariant(void *state) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     if pod_room(m, m.occ) < 0:
         return b"jobs use cubes that are held back"
@@ -270,23 +270,25 @@ cdef int64_t searched(const void *state) noexcept nogil:
     return (<const pod_t *>state).looked
 
 
-cdef machine_nodes_t NODES
-NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
-NODES.block, NODES.unblock, NODES.holds = block, unblock, holds
-NODES.overlap, NODES.add_job, NODES.give, NODES.drop = overlap, add_job, give, drop
-NODES.list_nodes, NODES.list_ranges = list_nodes, list_ranges
+cdef machine_nodes_t POD_NODES
+POD_NODES.mark, POD_NODES.unmark, POD_NODES.marked = mark, unmark, marked
+POD_NODES.block, POD_NODES.unblock, POD_NODES.holds = block, unblock, holds
+POD_NODES.overlap, POD_NODES.add_job, POD_NODES.return_nodes, POD_NODES.drop = overlap, add_job, return_nodes, drop
+POD_NODES.list_nodes, POD_NODES.list_ranges = list_nodes, list_ranges
 
-cdef machine_places_t PLACES
-PLACES.take, PLACES.place_of, PLACES.set_place, PLACES.rearrange = take, place_of, set_place, rearrange
-PLACES.size_of, PLACES.is_place, PLACES.place_with, PLACES.free_places = pod_size, is_place, place_with, free_places
-PLACES.put, PLACES.lift, PLACES.meets, PLACES.release = put, lift, meets, release
-PLACES.has_place, PLACES.has_free, PLACES.lacks = has_place, has_free, lacks
-PLACES.largest, PLACES.largest_now, PLACES.searched = largest, largest_now, searched
-PLACES.may_be_busy = may_be_busy
+cdef machine_places_t POD_PLACES
+POD_PLACES.occupy, POD_PLACES.place_of = occupy, place_of
+POD_PLACES.set_place, POD_PLACES.set_occupancy = set_place, set_occupancy
+POD_PLACES.size_of, POD_PLACES.is_place = pod_size, is_place
+POD_PLACES.place_with, POD_PLACES.free_places = place_with, free_places
+POD_PLACES.put, POD_PLACES.lift, POD_PLACES.meets, POD_PLACES.release = put, lift, meets, release
+POD_PLACES.has_place, POD_PLACES.has_free, POD_PLACES.lacks = has_place, has_free, lacks
+POD_PLACES.largest, POD_PLACES.largest_now, POD_PLACES.searched = largest, largest_now, searched
+POD_PLACES.may_be_busy = may_be_busy
 
-cdef machine_outlines_t OUTLINES
-OUTLINES.trace, OUTLINES.fill = trace, fill
-OUTLINES.release_parts, OUTLINES.has_beside = release_parts, has_beside
+cdef machine_outlines_t POD_OUTLINES
+POD_OUTLINES.trace, POD_OUTLINES.fill = trace, fill
+POD_OUTLINES.release_parts, POD_OUTLINES.has_beside = release_parts, has_beside
 
 
 cdef int open_pod(void *target, dict options, dict columns) except -1:
@@ -294,11 +296,11 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     cdef pod_t *m = <pod_t *>open_state(machine, sizeof(pod_t))
     pod_open(m, options, columns["n_jobs"], columns["world"].shape_rank is not None)
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
-    machine.next_size, machine.check = next_size, check
-    machine.named, machine.placed = &NODES, &PLACES
+    machine.next_size, machine.own_invariant = next_size, own_invariant
+    machine.named, machine.placed = &POD_NODES, &POD_PLACES
     # Where cubes are held back, a free place may not be taken: outlines would not suffice (has_beside).
     if m.spares == 0:
-        machine.part, machine.outlined = m.hosts, &OUTLINES
+        machine.part, machine.outlined = m.hosts, &POD_OUTLINES
     return 0
 
 

@@ -17,7 +17,7 @@ from faultsim._core.pod.machine import POD
 
 
 cdef class PodMachine:
-    """A pod that is asked again and again, as the engine does; masks are whole numbers, a bit a host."""
+    """A pod that is asked again and again, as the engine does; masks are whole numbers, one bit per host."""
     cdef machine_t m
     cdef list kept                  # what masks point to during a call
 
@@ -102,7 +102,7 @@ cdef class PodMachine:
 
     @staticmethod
     def with_rank(int32_t size, int32_t rank):
-        """What a job asks for that wants the rank-th of the shapes of its size."""
+        """The ask of a job that requests the rank-th of the shapes of its size."""
         return size | rank << RANK_AT
 
     def next_size(self, int32_t size):
@@ -119,11 +119,11 @@ cdef class PodMachine:
         cdef place_t place
         if not pod_choose(<pod_t *>self.m.state, self.m.occ, ask, NULL, &place):
             return None
-        self.m.placed.take(self.m.state, job, &place)
+        self.m.placed.occupy(self.m.state, job, &place)
         return self._row(&place)
 
     def give(self, int32_t job):
-        self.m.named.give(self.m.state, job)
+        self.m.named.return_nodes(self.m.state, job)
 
     def block(self, int32_t node):
         self.m.named.block(self.m.state, node)

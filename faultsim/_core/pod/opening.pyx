@@ -31,7 +31,7 @@ def _numbers(tuple base, tuple extents, tuple cubes):
 
 
 def _aligned(tuple extents, tuple cubes):
-    """The boxes with these extents along x, y and z whose base is a multiple of them, by base."""
+    """The boxes with these extents along x, y and z at bases that are multiples of them, by base."""
     a, b, c = extents
     return [
         _numbers((x, y, z), extents, cubes)

@@ -11,5 +11,5 @@ cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcep
 # ... with the outline of the mask
 cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil
 cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil
-# Is it a slice that a job may have who asks for a shape, or (a size) for none; 0: or anybody?
+# Whether a place is a slice for this ask, with or without a shape; ask 0: for any job.
 cdef bint pod_is_place(pod_t *m, const place_t *place, int32_t ask) noexcept nogil

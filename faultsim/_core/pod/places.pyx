@@ -4,12 +4,12 @@ from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.pod.slices cimport (
-    asks_shape, blocks_for, count_cubes, cubes_of, cubes_t, hosts_at, hosts_of, is_inside, is_within, pod_t, span_t,
+    ask_has_shape, blocks_for, count_cubes, cubes_of, cubes_t, hosts_at, hosts_of, is_inside, is_within, pod_t, span_t,
 )
 from faultsim._core.tables.machine cimport nodes_of, outline_t, place_t
 
 
-cdef inline void change(uint64_t *mask, int32_t first, int32_t n, bint put) noexcept nogil:
+cdef inline void change_nodes(uint64_t *mask, int32_t first, int32_t n, bint put) noexcept nogil:
     """Bits first to first + n - 1, n <= 64."""
     cdef int32_t word = first >> 6, shift = first & 63
     cdef uint64_t bits = ones(n)
@@ -27,12 +27,12 @@ cdef void change_place(const pod_t *m, uint64_t *mask, const place_t *place, bin
     cdef cubes_t set_
     cdef int32_t i
     if is_inside(place):
-        change(mask, place.part[0] * m.hosts + place.part[1], place.part[2], put)
+        change_nodes(mask, place.part[0] * m.hosts + place.part[1], place.part[2], put)
         return
     set_ = cubes_of(place)
     for i in range(3):
         while set_.word[i]:
-            change(mask, ((i << 6) + fs_lowest(set_.word[i])) * m.hosts, m.hosts, put)
+            change_nodes(mask, ((i << 6) + fs_lowest(set_.word[i])) * m.hosts, m.hosts, put)
             set_.word[i] &= set_.word[i] - 1
 
 
@@ -93,7 +93,7 @@ cdef bint pod_is_place(pod_t *m, const place_t *place, int32_t ask) noexcept nog
     cdef int32_t i, n
     if is_inside(place):
         n = place.part[2]
-        return (not asks_shape(ask) and 0 <= place.part[0] < m.cubes and 0 < n < m.hosts and m.next[n] == n
+        return (not ask_has_shape(ask) and 0 <= place.part[0] < m.cubes and 0 < n < m.hosts and m.next[n] == n
                 and 0 <= place.part[1] < m.hosts and place.part[1] % n == 0
                 and place.part[3] == 0 and place.part[4] == 0)
     set_ = cubes_of(place)
@@ -104,7 +104,7 @@ cdef bint pod_is_place(pod_t *m, const place_t *place, int32_t ask) noexcept nog
         return False
     if m.switched:
         return True
-    if asks_shape(ask):
+    if ask_has_shape(ask):
         return n * m.hosts == nodes_of(ask) and is_one_of(m, &set_, blocks_for(m, ask))
     if is_one_of(m, &set_, blocks_for(m, n * m.hosts)):
         return True

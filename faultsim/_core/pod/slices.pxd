@@ -5,7 +5,7 @@
 # the blocks that are listed for their number or shape (static wiring).  An `ask` is a size, or one with a shape
 # (machine.pxd).
 #
-# A place (machine.pxd) is a set of cubes, a bit a cube in its first five parts, and the hosts of a cube; or, if its
+# A place (machine.pxd) is a set of cubes, one bit per cube in its first five parts, and the hosts of a cube; or, if its
 # last part is -1, a cube, its first host, and how many.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -15,9 +15,9 @@ from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount, ones
 from faultsim._core.tables.machine cimport RANK_AT, nodes_of, outline_t, place_t
 
 cdef enum:
-    MOST_CUBES = 160         # bits of five parts of a place
-    MOST_HOSTS = 64          # of a cube
-    MOST_INSIDE = 6          # halves of 64
+    MOST_CUBES = 160         # five parts of a place have 160 bits
+    MOST_HOSTS = 64          # of a cube: bits of a word
+    MOST_INSIDE = 6          # times that 64 can be halved: sizes inside a cube
 
 cdef struct cubes_t:
     uint64_t word[3]         # bits of no cube 0
@@ -35,7 +35,7 @@ cdef struct pod_t:
     int32_t inside[6]        # hosts of the slices inside a cube, ascending; each is half of the next, or of `hosts`
     int32_t *next            # [nodes + 1] the smallest size of a slice that is at least this; 0: none
     int32_t *first_block     # [cubes + 2] static: where the blocks of a number of cubes begin, if no shape is asked
-    int32_t *first_shape     # [cubes + 2] where its shapes begin, the most cubic first; NULL: no job asks for any
+    int32_t *first_shape     # [cubes + 2] where its shapes begin, the most cubic first; NULL: no job requests one
     int32_t *shape_block     # [shapes + 1] where the blocks of a shape begin
     cubes_t *block           # all of them, in order
     uint64_t *scratch        # a mask
@@ -44,19 +44,19 @@ cdef struct pod_t:
     int64_t looked           # at cubes and blocks
 
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
-# The outline of a mask has a bit for each cube with a host in it.  (These do not know of spare cubes.)
+# The outline of a mask has a bit for each cube with a host in it.  (These ignore spare cubes.)
 cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
 cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                          int32_t need) noexcept nogil
 # How many cubes more jobs may use than are in use in a mask; < 0: too many are.
 cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
 # A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).
-# Is there a free slice of exactly what is asked, of at least so many nodes (of a shape: of this one); the size of the
-# largest for which no shape is asked, 0: none.
+# Whether there is a free slice of exactly this ask; of at least so many nodes (with a shape: of this shape); the size
+# of the largest free slice of any shape, 0: none.
 cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
 cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil
-# Do these cubes have a slice of n; have those beside a block a slice as is asked for, from a cube up?
+# Whether these cubes have a slice of n; whether those outside a block have a slice for an ask of at least one cube.
 cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil
 cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t need) noexcept nogil
 
@@ -101,15 +101,15 @@ cdef inline uint64_t hosts_of(const pod_t *m, const uint64_t *mask, int32_t cube
     return hosts_at(mask, cube * m.hosts, m.hosts)
 
 
-cdef inline bint asks_shape(int32_t ask) noexcept nogil:
+cdef inline bint ask_has_shape(int32_t ask) noexcept nogil:
     return ask >> RANK_AT > 0
 
 
 cdef inline span_t blocks_for(const pod_t *m, int32_t ask) noexcept nogil:
-    """The blocks of the shape that is asked for, or of exactly so many cubes."""
+    """The blocks of the shape that is requested, or of exactly so many cubes."""
     cdef int32_t n = nodes_of(ask) // m.hosts, shape
     cdef span_t span
-    if asks_shape(ask):
+    if ask_has_shape(ask):
         shape = m.first_shape[n] + (ask >> RANK_AT) - 1
         span.first, span.end = m.shape_block[shape], m.shape_block[shape + 1]
     else:

@@ -136,13 +136,13 @@ cdef bint has_within(pod_t *m, const cubes_t *free, span_t span) noexcept nogil:
 
 
 cdef bint has_blocks(pod_t *m, const cubes_t *free, int32_t ask, int32_t most) noexcept nogil:
-    """Do these cubes have a slice of the shape asked for, or of so many nodes up to `most` cubes?"""
+    """Whether these cubes have a slice of the requested shape, or of so many nodes with up to `most` cubes."""
     cdef int32_t count = count_cubes(free), n = (nodes_of(ask) + m.hosts - 1) // m.hosts
     if m.switched:
         return has_cubes(m, free, n)
     if most > count:
         most = count
-    if asks_shape(ask):
+    if ask_has_shape(ask):
         return n <= count and has_within(m, free, blocks_for(m, ask))
     while n <= most:                                 # a larger block may have no smaller one in it
         if has_cubes(m, free, n):
@@ -152,7 +152,7 @@ cdef bint has_blocks(pod_t *m, const cubes_t *free, int32_t ask, int32_t most) n
 
 
 cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t need) noexcept nogil:
-    """Have those of the cubes that are not in the block a slice as is asked for?"""
+    """Whether the cubes outside the block have a slice for the ask."""
     cdef cubes_t rest
     cdef int32_t i
     for i in range(3):
@@ -169,7 +169,7 @@ cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t 
     m.looked += 1
     if later == NULL or need < m.hosts:
         return has_blocks(m, &free, ask, most)
-    if not asks_shape(need):
+    if not ask_has_shape(need):
         if need > m.nodes or m.next[need] == 0:
             return False
         need = m.next[need]
@@ -180,11 +180,11 @@ cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t 
             both.word[i] = free.word[i] & kept.word[i]
         spare = count_cubes(&kept) - need
         return n <= m.largest and spare >= 0 and count_cubes(&free) - max(0, count_cubes(&both) - spare) >= n
-    most = min(n if asks_shape(ask) else most, count_cubes(&free))
+    most = min(n if ask_has_shape(ask) else most, count_cubes(&free))
     if n > most:
         return False
     span = blocks_for(m, ask)
-    if not asks_shape(ask):
+    if not ask_has_shape(ask):
         span.first, span.end = m.first_block[n], m.first_block[most + 1]
     for i in range(span.first, span.end):
         m.looked += 1
@@ -203,13 +203,13 @@ cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil:
     free = pod_free_cubes(m, mask, NULL)
     if size // m.hosts > pod_room(m, mask):
         return False
-    return has_within(m, &free, blocks_for(m, ask)) if asks_shape(ask) else has_cubes(m, &free, size // m.hosts)
+    return has_within(m, &free, blocks_for(m, ask)) if ask_has_shape(ask) else has_cubes(m, &free, size // m.hosts)
 
 
 cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil:
     cdef cubes_t free
     cdef int32_t size
-    if asks_shape(ask):
+    if ask_has_shape(ask):
         return pod_has(m, mask, ask)
     size = m.next[ask] if ask <= m.nodes else 0
     if size == 0:

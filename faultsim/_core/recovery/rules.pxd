@@ -1,4 +1,4 @@
-# For who asks what becomes of a job: `recovery_t.killed` of Hold and of Requeue.
+# `recovery_t.killed` of Hold and of Requeue, for modules that choose between them.
 
 from libc.stdint cimport int32_t
 

@@ -1,7 +1,7 @@
-"""Recovery (recovery.pxd): what becomes of a job that a failure hits.
+"""Recovery (recovery.pxd): the fate of a job that a failure hits.
 
 It leaves its nodes and waits again; or holds them until they are up, and goes on (model.md#hold); or has spare ones,
-and goes on with one of them (model.md#hot-spares); or somebody outside is asked (model.md#decisions).
+and goes on with one of them (model.md#hot-spares); or a caller or a policy in Python decides (model.md#decisions).
 """
 
 from libc.math cimport INFINITY
@@ -119,7 +119,7 @@ cdef int node_up(void *state, void *sim, int32_t job) noexcept nogil:
     for node in range(s.nodes):
         if s.trace.down[node] and s.trace.up_at[node] > until and s.machine.named.holds(s.machine.state, job, node):
             until = s.trace.up_at[node]
-    if until < row[job].until:           # somebody said that the last of its nodes is up before its time
+    if until < row[job].until:           # a caller has repaired the last of its nodes early
         row[job].until = until
         remember_hit(s, row, job)
     return OK
@@ -251,7 +251,7 @@ cdef int open_either(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     open_hold(sim, options, columns)
     open_requeue(sim, options, columns)
-    # Where nobody says anything; only Requeue, and a policy in Python, has a place.
+    # The default where no decision is made; only Requeue, and a policy in Python, has a place.
     s.recovery.killed = requeue_job if "place" in options else hold_job
     return open_questions(s, <int>ASK_FAILURE, options.get("object"))
 

@@ -63,7 +63,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         p.examined = 1
     if code < 0:
         return code
-    if nobody_waits(q):
+    if is_empty(q):
         p.examined = 0
         return OK
     code = scan(p, s)

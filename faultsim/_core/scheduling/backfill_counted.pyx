@@ -8,7 +8,7 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    TOGETHER, begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, sort_queue,
+    TOGETHER, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, sort_queue,
 )
 from faultsim._core.state cimport (
     CHANGED_ALL, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,

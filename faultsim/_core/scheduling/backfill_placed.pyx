@@ -8,17 +8,18 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from faultsim._core.avoidance cimport choose_growing, choose_now
+from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport begin_pass, close_gap, keep_range, nobody_waits, sort_queue
-from faultsim._core.scheduling.easy_placed cimport run_fcfs
+from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
+from faultsim._core.scheduling.easy_placed cimport start_placed_heads
+from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_place, search_t
 from faultsim._core.scheduling.shadow cimport later_t, lift_mover, settle_mover, shadow_from_now
 from faultsim._core.state cimport (
-    ask_of, asks_shape, end_if_started, end_if_started_at, grown, promise_start, queue_t, set_window, sim_t,
+    ask_of, asks_shape, end_if_started, end_if_started_at, promise_start, queue_t, sim_t,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
@@ -39,11 +40,6 @@ cdef struct reservation_t:
     int32_t ask              # of the machine
     place_t place            # none for the open head
 
-cdef struct known_t:         # of a size
-    int32_t none_free        # there is no free place since this scan
-    int32_t none_beside      # nor one beside the reservations, in this scan, for jobs that end by `end` or later
-    double end
-
 cdef struct backfill_t:
     later_t later            # open head: what runs, and is down, at its time (shadow.pxd)
     int32_t depth
@@ -58,8 +54,7 @@ cdef struct backfill_t:
     bint open_head           # reservation[0] is the head's, and has no place
     int32_t max_growth
     int32_t largest          # size of the largest free place; -1: unknown
-    known_t *known           # per size
-    int32_t scan             # number of this scan, in which the machine and the plan only fill
+    search_t search          # of this scan, in which the machine and the plan only fill
     window_t window
     # scratch: masks
     uint64_t *others         # of the window
@@ -76,21 +71,16 @@ cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     return True
 
 
-cdef int start_first(sim_t *s) noexcept nogil:
-    cdef bint adopted = False
-    cdef int code = run_fcfs(s)
-    if code == OK and s.migration.rearrange != NULL:
-        code = s.migration.rearrange(s.migration.state, s, &adopted)
-        if code == OK and adopted:
-            code = run_fcfs(s)
-    return code
+cdef inline int start_first(sim_t *s) noexcept nogil:
+    cdef bint moved
+    return start_placed_heads(s, True, &moved)
 
 
 cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
     p.n = 0
     p.open_head = p.any_instant = False
     p.soonest = INFINITY
-    p.scan += 1
+    forget_sizes(&p.search)
     refuse_none(&p.refused)
     return line_of_running(p, &p.line, s)
 
@@ -169,7 +159,7 @@ cdef bint spares_parts(backfill_t *p, sim_t *s) noexcept nogil:
     return m.outlined.has_beside(m.state, &p.window.taken, p.window.ask, p.window.limit, &later, p.reservation[0].ask)
 
 
-cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
+cdef void describe_window(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexcept nogil:
     cdef window_t *w = &p.window
     memset(w, 0, sizeof(window_t))
     w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], limit
@@ -180,48 +170,31 @@ cdef void open_search(backfill_t *p, sim_t *s, int32_t job, int32_t limit) noexc
 
 cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], limit = min(size + p.max_growth, s.free)
+    cdef int32_t limit = min(s.need[job] + p.max_growth, s.free), size
     cdef double end = end_if_started(s, job)
-    # What has no place is known by size, and not by shape.
-    cdef bint restricted = p.soonest < end, shaped = asks_shape(s, job)
+    cdef bint restricted = p.soonest < end
     cdef permit_t permit
-    cdef known_t *known
     cdef place_t place
     cdef granted_t grant
     cdef int code
     if restricted:
-        open_search(p, s, job, limit)
+        describe_window(p, s, job, limit)
         join_steps(&p.window, &p.line, s.now, end)
         restrict(p, s, -INFINITY, end, &permit)
-    set_window(s, job, s.now)
-    while size != 0 and size <= limit:
-        # During a scan the machine only fills, so what had no place has none.
-        known = &p.known[size]
-        if shaped or (known.none_free != p.scan and not (known.none_beside == p.scan and known.end <= end)):
-            s.work.tried += 1
-            code = choose_now(s, job, m.occ, size, &permit if restricted else NULL, &place)
-            if code < 0:
-                return code
-            if code:
-                code = start_job(s, job, size, &place, True)
-                if code < 0:
-                    return code
-                p.largest = -1
-                if p.open_head and p.reservation[0].begin < end:
-                    m.placed.put(m.state, p.later.mask, &place)
-                if end > s.now:
-                    grant = granted(&p.line, m, &place, p.alone)
-                    if take(p, &p.line, s.now, end, &grant) < 0:
-                        return NO_MEMORY
-                return 1
-            if shaped:
-                return 0
-            if not restricted:
-                known.none_free = p.scan
-            else:
-                known.none_beside, known.end = p.scan, end
-        size = grown(s, job, size)
-    return 0
+    size = search_place(s, &p.search, job, limit, end, &permit if restricted else NULL, &place)
+    if size <= 0:
+        return size
+    code = start_job(s, job, size, &place, True)
+    if code < 0:
+        return code
+    p.largest = -1
+    if p.open_head and p.reservation[0].begin < end:
+        m.placed.put(m.state, p.later.mask, &place)
+    if end > s.now:
+        grant = granted(&p.line, m, &place, p.alone)
+        if take(p, &p.line, s.now, end, &grant) < 0:
+            return NO_MEMORY
+    return 1
 
 
 cdef int add_place(backfill_t *p, sim_t *s, int32_t job, double begin, const place_t *place) noexcept nogil:
@@ -267,7 +240,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
     cdef int code
     if head:
         return reserve_head(p, s, job)
-    open_search(p, s, job, limit)
+    describe_window(p, s, job, limit)
     refusal_of(&p.refused, p.window.ask, s.remaining[job], &known)
     start = known.until
     # Invariant: no time before `start` that is tried has a place.
@@ -328,7 +301,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     p.refused.most = thresholds.placed_refusals
-    own_block(p, &p.known, <size_t>s.nodes + 1, sizeof(known_t))
+    open_search(p, &p.search, s)
     own_block(p, &p.later.mask, words, sizeof(uint64_t))
     own_block(p, &p.others, words, sizeof(uint64_t))
     own_block(p, &p.alone, words, sizeof(uint64_t))

@@ -7,23 +7,22 @@ from libc.stdint cimport int32_t
 from faultsim._core.scheduling.sorting cimport sorter_t
 from faultsim._core.state cimport sim_t
 
-# Places of the queue, a heap; one room per job.
+# Positions in the queue, as a heap; room for one per job.
 cdef struct choice_t:
-    int32_t *place
+    int32_t *at
     double *score
     int32_t n
 
 cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1
-# The place of the first job; the queue is not empty.
-cdef int32_t first_place(sim_t *s) noexcept nogil
+# The position of the first job; the queue is not empty.
+cdef int32_t first_job(sim_t *s) noexcept nogil
 # The same of those that need at most `free` nodes and, if they may last longer than `time`, at most `extra`; -1: none.
 cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) noexcept nogil
-# The place joins those from which `next_place` chooses, after `choose_from`.
-cdef void add_place(choice_t *choice, const sim_t *s, int32_t place) noexcept nogil
-cdef void choose_from(choice_t *choice, const sim_t *s) noexcept nogil
-# The place whose job comes first among those that are left.
-cdef int32_t next_place(choice_t *choice, const sim_t *s) noexcept nogil
-# The last job of the queue takes the place of one that left.
-cdef void fill_place(sim_t *s, int32_t place) noexcept nogil
+# Candidates are added, made a heap, and taken from it in the order of the queue.
+cdef void add_candidate(choice_t *choice, const sim_t *s, int32_t at) noexcept nogil
+cdef void heapify(choice_t *choice, const sim_t *s) noexcept nogil
+cdef int32_t pop_candidate(choice_t *choice, const sim_t *s) noexcept nogil
+# The last job of the queue moves to the position of a job that left.
+cdef void remove_at(sim_t *s, int32_t at) noexcept nogil
 # Sort the whole queue by these slopes, per job; False where too many are close to each other, and keys have to do it.
 cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcept nogil

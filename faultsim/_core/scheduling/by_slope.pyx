@@ -19,19 +19,19 @@ cdef const double LEAST = 1e-90
 cdef const double MOST = 1e90
 
 
-# Who is looked for: as in first_candidate.
+# The jobs of a search: the arguments of first_candidate.
 cdef struct room_t:
     int32_t free, extra
     float time
 
 
 cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1:
-    own_block(state, &choice.place, n, sizeof(int32_t))
+    own_block(state, &choice.at, n, sizeof(int32_t))
     return own_block(state, &choice.score, n, sizeof(double))
 
 
-cdef inline double score_at(const sim_t *s, int32_t place) noexcept nogil:
-    return s.order.slope_of(s, s.queue.job[place]) * (s.now - s.submit[s.queue.job[place]])
+cdef inline double score_at(const sim_t *s, int32_t at) noexcept nogil:
+    return s.order.slope_of(s, s.queue.job[at]) * (s.now - s.submit[s.queue.job[at]])
 
 
 cdef inline bint clearly(double a, double b) noexcept nogil:
@@ -50,16 +50,16 @@ cdef inline bint before(const sim_t *s, int32_t a, double score, int32_t b, doub
 
 
 cdef inline double as_good(double first) noexcept nogil:
-    """Whose score is less comes after the one with this score."""
+    """The least score of a job that may come before one with this score."""
     return first * (1.0 - 2.0 * NEAR) if LEAST < first < MOST else -1.0      # no score is negative
 
 
-cdef inline bint may_start(const queue_t *q, int32_t place, const room_t *room) noexcept nogil:
-    return q.need[place] <= room.free and (q.need[place] <= room.extra or q.least[place] <= room.time)
+cdef inline bint may_start(const queue_t *q, int32_t at, const room_t *room) noexcept nogil:
+    return q.need[at] <= room.free and (q.need[at] <= room.extra or q.least[at] <= room.time)
 
 
 cdef int32_t next_near(const queue_t *q, double now, int32_t at, double score, const room_t *room) noexcept nogil:
-    """The beginning of the first block of places from `at` on where somebody may start who may have such a score."""
+    """The beginning of the first block of positions from `at` on with a job that may start and have such a score."""
     cdef const int32_t *need
     cdef const float *least
     cdef const float *slope
@@ -97,56 +97,56 @@ cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) 
         block += BLOCK
 
 
-cdef int32_t first_place(sim_t *s) noexcept nogil:
+cdef int32_t first_job(sim_t *s) noexcept nogil:
     return first_candidate(s, INT32_MAX, INT32_MAX, 0.0)
 
 
-cdef void add_place(choice_t *choice, const sim_t *s, int32_t place) noexcept nogil:
-    choice.place[choice.n] = place
-    choice.score[choice.n] = score_at(s, place)
+cdef void add_candidate(choice_t *choice, const sim_t *s, int32_t at) noexcept nogil:
+    choice.at[choice.n] = at
+    choice.score[choice.n] = score_at(s, at)
     choice.n += 1
 
 
 cdef void sink(choice_t *choice, const sim_t *s, int32_t i) noexcept nogil:
-    cdef int32_t place = choice.place[i], child
+    cdef int32_t at = choice.at[i], child
     cdef double score = choice.score[i]
     while True:
         child = 2 * i + 1
         if child >= choice.n:
             break
         if child + 1 < choice.n and before(
-                s, choice.place[child + 1], choice.score[child + 1], choice.place[child], choice.score[child]):
+                s, choice.at[child + 1], choice.score[child + 1], choice.at[child], choice.score[child]):
             child += 1
-        if not before(s, choice.place[child], choice.score[child], place, score):
+        if not before(s, choice.at[child], choice.score[child], at, score):
             break
-        choice.place[i], choice.score[i] = choice.place[child], choice.score[child]
+        choice.at[i], choice.score[i] = choice.at[child], choice.score[child]
         i = child
-    choice.place[i], choice.score[i] = place, score
+    choice.at[i], choice.score[i] = at, score
 
 
-cdef void choose_from(choice_t *choice, const sim_t *s) noexcept nogil:
+cdef void heapify(choice_t *choice, const sim_t *s) noexcept nogil:
     cdef int32_t i
     for i in range(choice.n // 2 - 1, -1, -1):
         sink(choice, s, i)
 
 
-cdef int32_t next_place(choice_t *choice, const sim_t *s) noexcept nogil:
-    cdef int32_t place = choice.place[0]
+cdef int32_t pop_candidate(choice_t *choice, const sim_t *s) noexcept nogil:
+    cdef int32_t at = choice.at[0]
     choice.n -= 1
-    choice.place[0], choice.score[0] = choice.place[choice.n], choice.score[choice.n]
+    choice.at[0], choice.score[0] = choice.at[choice.n], choice.score[choice.n]
     if choice.n:
         sink(choice, s, 0)
-    return place
+    return at
 
 
-cdef void fill_place(sim_t *s, int32_t place) noexcept nogil:
+cdef void remove_at(sim_t *s, int32_t at) noexcept nogil:
     cdef queue_t *q = &s.queue
     while q.end > q.head and s.state[q.job[q.end - 1]] != JOB_QUEUED:
         q.end -= 1
-    if place < q.end:
+    if at < q.end:
         q.end -= 1
-        q.job[place], q.need[place], q.least[place] = q.job[q.end], q.need[q.end], q.least[q.end]
-        q.slope[place], q.since[place] = q.slope[q.end], q.since[q.end]
+        q.job[at], q.need[at], q.least[at] = q.job[q.end], q.need[q.end], q.least[q.end]
+        q.slope[at], q.since[at] = q.slope[q.end], q.since[q.end]
 
 
 cdef void insert_by_key(keyed_t *item, int32_t n, sim_t *s) noexcept nogil:

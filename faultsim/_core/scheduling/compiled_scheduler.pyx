@@ -9,16 +9,17 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport qsort
 from libc.string cimport memset
 
-from faultsim._core.avoidance cimport choose_growing, choose_now
+from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport releases_all, releases_shadow
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
+from faultsim._core.scheduling.place_search cimport forget_permit, forget_sizes, open_search, search_place, search_t
 from faultsim._core.scheduling.shadow cimport shadow_from_now
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, grown, queue_t, set_window, sim_t, usable,
+    CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, queue_t, sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
@@ -52,12 +53,8 @@ cdef struct compiled_t:
     int32_t head             # number of the job; -1: none
     double time
     int64_t extra
-    # [placed] the occupancy at `time`, with the jobs that were backfilled since and outlive it; per size: there is no
-    # free place of it since this epoch, and none permitted to jobs that outlive the shadow.
-    uint64_t *later
-    int32_t *none_free
-    int32_t *none_permitted
-    int32_t free_epoch, permitted_epoch
+    uint64_t *later          # [placed] the occupancy at `time`, with the jobs backfilled since that outlive it
+    search_t search          # [placed]
 
 
 cdef int refuse(compiled_t *p, fault what, int32_t place, double number) noexcept nogil:
@@ -139,7 +136,7 @@ cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
     if not s.machine.placed:
         p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
         return OK
-    p.permitted_epoch += 1
+    forget_permit(&p.search)
     p.time = shadow_from_now(s, ask_of(s, head), p.later)
     if p.time != INFINITY:
         p.extra = s.nodes - mask_count(p.later, s.machine.words) - s.need[head]
@@ -201,42 +198,24 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
 cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t limit) noexcept nogil:
     cdef sim_t *s = p.s
     cdef machine_t *m = &s.machine
-    cdef int32_t job = p.look.job[place], size = s.need[job]
-    cdef int32_t *refused
-    cdef int32_t epoch
-    # What has no place is known by size, and not by shape.
-    cdef bint outlives, shaped = asks_shape(s, job)
+    cdef int32_t job = p.look.job[place], size
+    cdef bint outlives
     cdef permit_t permit
     cdef place_t where
     cdef int code
-    # Its own size may have none, while a larger one has.
-    if limit == size and not shaped and p.none_free[size] == p.free_epoch:
-        return 0
     compute_shadow(p, head)
     outlives = end_if_started(s, job) > p.time
-    refused, epoch = p.none_free, p.free_epoch
     if outlives:
-        refused, epoch = p.none_permitted, p.permitted_epoch
         memset(&permit, 0, sizeof(permit))
         permit.later, permit.need = p.later, ask_of(s, head)
-    set_window(s, job, s.now)
-    while size != 0 and size <= limit:
-        # While nobody leaves the machine only fills, so what had no place has none.
-        if shaped or (p.none_free[size] != p.free_epoch and refused[size] != epoch):
-            code = choose_now(s, job, m.occ, size, &permit if outlives else NULL, &where)
-            if code < 0:
-                return break_off(p, code)
-            if code:
-                code = launch(p, place, size, &where)
-                if outlives and code == 0:
-                    m.placed.put(m.state, p.later, &where)
-                    p.extra -= size
-                return code if code < 0 else 1
-            if shaped:
-                return 0
-            refused[size] = epoch
-        size = grown(s, job, size)
-    return 0
+    size = search_place(s, &p.search, job, limit, p.time, &permit if outlives else NULL, &where)
+    if size <= 0:
+        return break_off(p, size) if size < 0 else 0
+    code = launch(p, place, size, &where)
+    if outlives and code == 0:
+        m.placed.put(m.state, p.later, &where)
+        p.extra -= size
+    return code if code < 0 else 1
 
 
 cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t growth) noexcept nogil:
@@ -319,10 +298,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     look.job, look.need, look.least = &q.job[q.head], &q.need[q.head], &q.least[q.head]
     look.release, look.running = <faultsim_release_t *>releases_all(&s.releases), s.releases.n
     if s.change == CHANGED_ALL:
-        p.free_epoch += 1
+        forget_sizes(&p.search)
         p.head = -1
     elif s.now > p.time:
-        p.head = -1              # somebody outlives its estimate
+        p.head = -1              # a job outlives its estimate
     p.first = p.n_started = 0
     p.s = s
     code = p.schedule(look, p.memory, p.data)
@@ -348,13 +327,11 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
     p.schedule, p.data = table.schedule, table.data
     p.refused = <PyObject *>refused
     p.head = -1
-    p.free_epoch = p.permitted_epoch = 1
     own_block(p, &p.memory, table.state_bytes + <size_t>s.n * table.job_bytes + 1, 1)
     own_block(p, &p.started, s.n, sizeof(int32_t))
     if s.machine.placed:
         own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
-        own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
-        own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
+        open_search(p, &p.search, s)
     p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed != NULL, s.nodes
     p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
     p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake

@@ -153,7 +153,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         code = rearrange(s, &again)
     if code == OK and again:
         code = replan(p, s, False)
-    nobody_waits(&s.queue)
+    is_empty(&s.queue)
     p.last_pass = s.now
     return code
 

@@ -9,7 +9,7 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport (
-    TOGETHER, close_gap, keep_range, least_of, next_fitting, nobody_waits, open_scan, queued_before, set_scan,
+    TOGETHER, close_gap, is_empty, keep_range, least_of, next_fitting, open_scan, queued_before, set_scan,
     sort_queue,
 )
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain

@@ -10,7 +10,7 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, sort_queue
+from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.state cimport ask_of, end_if_started_at, promise_start, queue_t, sim_t

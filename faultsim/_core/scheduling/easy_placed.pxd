@@ -1,5 +1,7 @@
-# The pass of Fcfs where a job needs a place (model.md#fcfs), with which all backfilling begins.
+# How a pass begins where a job needs a place (model.md#fcfs), for all backfilling.
 
 from faultsim._core.state cimport sim_t
 
-cdef int run_fcfs(sim_t *s) noexcept nogil
+# If `afresh`, the heads of the queue start as long as they have places; then jobs may migrate, and if any does
+# (`moved`), heads start again.  OK or a code.
+cdef int start_placed_heads(sim_t *s, bint afresh, bint *moved) noexcept nogil

@@ -1,104 +1,127 @@
-"""FCFS and EASY backfilling where a job needs a place (model.md#easy), with migration between them
-(model.md#migration).
+"""FCFS and EASY on masks (model.md#easy), with migration between them (model.md#migration): a job needs a place.
+
+With reservation="any" the head has no place of its own: a job that outlives the shadow time must leave a place that is
+large enough free in `occ`, the occupancy at that time.  With "fixed" it must be clear of `reserved`.
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memmove, memset
+from libc.string cimport memset
 
-from faultsim._core.avoidance cimport choose_growing, choose_now
+from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
-from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
-from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
+from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_place, search_t
 from faultsim._core.scheduling.shadow cimport (
     later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
 from faultsim._core.state cimport (
-    CHANGED_ALL, ask_of, asks_shape, end_if_started, grown, nodes_asked, promise_start, queue_t, set_window, sim_t,
+    CHANGED_ALL, ask_of, asks_shape, end_if_started, nodes_asked, promise_start, queue_t, sim_t, usable,
 )
-from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport OK
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.scheduler cimport promise_t
 
 cdef struct easy_t:
-    later_t later            # a promise as rescheduling met it, as the next three
+    later_t later            # the promise to the head as rescheduling meets it, as the next three
     promise_t promise
     uint64_t *promised       # fixed: the promised place
     bint is_chosen           # `promised` is there
     bint backfills
-    bint fixed               # reservation="fixed": a place, else any that is large enough
+    bint fixed               # reservation="fixed"
     int32_t max_growth
-    int32_t examined         # so many jobs from the head on were refused under the present shadow
-    # The shadow: what was promised to the head, kept between passes while it stays true.
+    int32_t examined
     bint valid
     double time
-    uint64_t *occ            # the occupancy at `time`, later backfilled jobs included
-    uint64_t *reserved       # fixed: the reserved place alone
-    permit_t permit
-    left_t near              # what becomes free at `time`, where no place for the head was free before; none: who knows
-    bint took_long           # a job that ends after `time` was backfilled in the last pass
-    # Between passes: what `time` and `occ` say is still true of job `head`, but for jobs that left since.
+    uint64_t *occ            # the occupancy at `time`, backfilled jobs that outlive it included
+    uint64_t *reserved       # fixed: the place of the head alone
+    permit_t permit          # of jobs that outlive `time`
+    left_t near              # places that become free at `time`: each for the head meets one of them; none: unknown
+    bint took_long           # a job that outlives `time` was backfilled in the last pass
+    # Between passes.  A shadow found by search costs a bisection, or a look beside each release; yet after most events
+    # the head is the same, and jobs have only left.  `kept`: `time` and `occ` are those of job `head`, but for that.
     bint kept
-    left_t left              # what those left that were to hold nodes up to `time`: it may be earlier if there are any
+    left_t left              # places of jobs that left and were to hold them up to `time`: it may be earlier
     int32_t head
     int64_t changes          # of the releases, as they were then, and one for each job that left
-    # Per size: there is no free place of it since this epoch; none permitted for jobs that end after the shadow time.
-    int32_t *none_free
-    int32_t *none_permitted
-    int32_t epoch
-    int64_t *refused         # per size that jobs ask for, growth included: 2 * epoch + 1, or 2 * epoch: of those jobs
+    search_t search
+    int64_t *refused         # per size of jobs: 2 * number of the pass + 1, or + 0: only those that outlive `time`
 
 
-cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
-    """1: started in a place of the smallest size that has a free one; 0: none is large enough; < 0: status."""
+cdef int start_fitting(sim_t *s) noexcept nogil:
+    """The heads start, each in a place of the smallest size that has a free one; OK or a code."""
     cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job]
     cdef place_t place
+    cdef int32_t job, size
     cdef int code
-    if size > s.free or not m.placed.has_free(m.state, m.occ, ask_of(s, job)):
-        return 0
-    size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
-    if size <= 0:
-        return size
-    code = start_job(s, job, size, &place, False)
-    return code if code < 0 else 1
-
-
-cdef int run_fcfs(sim_t *s) noexcept nogil:
-    cdef int code = 1
     while s.queue.head < s.queue.end:
-        code = start_fcfs(s, s.queue.job[s.queue.head])
-        if code <= 0:
+        job = s.queue.job[s.queue.head]
+        if s.need[job] > s.free or not m.placed.has_free(m.state, m.occ, ask_of(s, job)):
+            return OK
+        size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
+        if size <= 0:
+            return size
+        code = start_job(s, job, size, &place, False)
+        if code < 0:
             return code
         s.queue.head += 1
     return OK
 
 
-cdef int choose_from(sim_t *s, int32_t job, double t, const uint64_t *occ, uint64_t *mask) noexcept nogil:
-    """The rule's place for a job at t, of the smallest size that it finds, as a mask (empty: there is none)."""
+cdef int start_placed_heads(sim_t *s, bint afresh, bint *moved) noexcept nogil:
+    cdef int code = start_fitting(s) if afresh else OK
+    moved[0] = False
+    if code == OK and s.migration.rearrange != NULL:
+        code = s.migration.rearrange(s.migration.state, s, moved)
+        if code == OK and moved[0]:
+            code = start_fitting(s)
+    return code
+
+
+cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
+    # After arrivals alone an overrun moves the shadow; and the reserved place is chosen again where a job that outlives
+    # the shadow time was backfilled.
+    return (s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time)
+            or (p.fixed and (p.took_long or not s.placement.stable)))
+
+
+cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
+    cdef bint moved
+    cdef int code = start_placed_heads(s, afresh[0], &moved)
+    if moved:
+        afresh[0], p.kept = True, False
+    if afresh[0]:
+        forget_sizes(&p.search)
+    return code
+
+
+cdef void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
+    cdef permit_t *permit = &p.permit
+    memset(permit, 0, sizeof(permit_t))
+    if p.fixed:
+        permit.forbidden = p.reserved
+    else:
+        permit.later, permit.need = p.occ, ask_of(s, s.queue.job[s.queue.head])
+        permit.near, permit.n_near = p.near.place, p.near.n
+    p.took_long = False
+
+
+cdef int mark_choice(sim_t *s, int32_t job, double t, const uint64_t *occ, uint64_t *mask) noexcept nogil:
+    """The rule's place for a job at t, of the smallest size that has one, as a mask (empty: there is none)."""
     cdef place_t place
-    cdef int size
+    cdef int32_t size = choose_growing(s, job, t, occ, s.nodes, NULL, False, &place)
     memset(mask, 0, <size_t>s.machine.words * sizeof(uint64_t))
-    size = choose_growing(s, job, t, occ, s.nodes, NULL, False, &place)
     if size > 0:
         s.machine.placed.put(s.machine.state, mask, &place)
     return size if size < 0 else OK
 
 
-cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
-    """What jobs that outlive the shadow time must leave alone."""
-    p.permit.forbidden = p.reserved if p.fixed else NULL
-    p.permit.later = NULL if p.fixed else p.occ
-    p.permit.need = 0 if p.fixed else need
-    p.permit.near, p.permit.n_near = p.near.place, p.near.n
-    p.permit.same = False
-
-
 cdef inline bint is_kept(const easy_t *p, const sim_t *s, int32_t head) noexcept nogil:
-    """Is the shadow still that of the head, or of an earlier time?  Not if a job outlives its estimate."""
+    """Whether the shadow is still that of the head, or of an earlier time: not if a job outlives its estimate."""
     return (p.kept and p.head == head and p.changes == s.releases.changes and s.now < p.time
             and s.releases.n > 0 and s.releases.first[0].end > s.now)
 
@@ -129,8 +152,7 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
     cdef int32_t i = 0
     cdef place_t place
     p.near.n = 0
-    # A free place at this time: a placement rule of the user's has refused it.
-    if p.fixed or m.placed.has_free_at == NULL or m.placed.has_free(m.state, m.occ, need):
+    if p.fixed or m.placed.has_free_at == NULL or m.placed.has_free(m.state, m.occ, need):    # a rule of the user's may have refused
         return
     while i < s.releases.n and items[i].end < p.time and p.time > s.now:
         i += 1
@@ -143,8 +165,7 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
         i += 1
 
 
-cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    p.valid = True
+cdef int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     if not is_kept(p, s, head):
         p.time = placed_shadow(s, releases_all(&s.releases), s.releases.n, s.machine.occ, ask_of(s, head), p.occ)
     elif p.left.n > 0:
@@ -158,67 +179,25 @@ cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
         return OK               # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
     find_near(p, s, ask_of(s, head))
-    point_permit(p, ask_of(s, head))
-    return choose_from(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
-
-
-cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
-    """1: started ahead of the head; 0: not permitted; < 0: status."""
-    cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], limit = size + p.max_growth
-    # What is refused is known by size, and not by shape.
-    cdef bint outlives = end_if_started(s, job) > p.time, nowhere = True, shaped = asks_shape(s, job)
-    cdef int32_t *refused = p.none_permitted if outlives else p.none_free
-    cdef place_t place
-    cdef int code
-    if limit > s.free:
-        limit = s.free
-    set_window(s, job, s.now)
-    while size != 0 and size <= limit:
-        # During a pass the machine only fills, so what had no place has none.
-        if not shaped and p.none_free[size] != p.epoch and m.placed.lacks(m.state, size):
-            p.none_free[size] = p.epoch
-        if shaped or (p.none_free[size] != p.epoch and refused[size] != p.epoch):
-            s.work.tried += 1
-            code = choose_now(s, job, m.occ, size, &p.permit if outlives else NULL, &place)
-            if code < 0:
-                return code
-            p.permit.same = p.permit.same or outlives
-            if code:
-                code = start_job(s, job, size, &place, True)
-                if code < 0:
-                    return code
-                if outlives:
-                    p.took_long = True
-                    m.placed.put(m.state, p.occ, &place)
-                    p.permit.same = False
-                return 1
-            if shaped:
-                return 0
-            refused[size] = p.epoch
-        nowhere = nowhere and p.none_free[size] == p.epoch
-        size = grown(s, job, size)
-    p.refused[s.need[job]] = 2 * <int64_t>p.epoch + nowhere
-    return 0
+    begin_scan(p, s)
+    return mark_choice(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
 
 
 cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
-    """Is it known that a job may not start, from those tried before it?"""
-    cdef int32_t size = s.need[job]
-    cdef int64_t known = p.refused[size] - 2 * <int64_t>p.epoch
-    if asks_shape(s, job):
-        return size > s.free
-    return size > s.free or known > 0 or (known == 0 and end_if_started(s, job) > p.time)
+    """Whether jobs tried before it show that a job may not start."""
+    cdef int64_t known = p.refused[s.need[job]] - 2 * <int64_t>p.search.free_pass
+    if s.need[job] > s.free or asks_shape(s, job):
+        return s.need[job] > s.free
+    return known > 0 or (known == 0 and end_if_started(s, job) > p.time)
 
 
-cdef int32_t next_untried(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
-    """The first place in the queue, from this one on, of a job of which it is not known that it may not start."""
+cdef int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const int32_t *queue = s.queue.job
     cdef const int32_t *need = s.need
     cdef const int64_t *refused = p.refused
     cdef const double *remaining = s.remaining
     cdef int32_t end = s.queue.end, free = s.free, size
-    cdef int64_t now = 2 * <int64_t>p.epoch, known
+    cdef int64_t now = 2 * <int64_t>p.search.free_pass, known
     cdef double begin = s.now + s.start_delay, time = p.time
     if s.rank != NULL or s.track.on:
         while at < end and is_refused(p, s, queue[at]):
@@ -234,108 +213,47 @@ cdef int32_t next_untried(const easy_t *p, const sim_t *s, int32_t at) noexcept 
     return at
 
 
-cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
-    """One scan of the queue after its head, from the first job not yet refused under this shadow."""
-    cdef queue_t *q = &s.queue
-    cdef int32_t at = q.head + p.examined, keep = at, from_
-    cdef int code = 0
-    point_permit(p, ask_of(s, q.job[q.head]))       # also of a simulation that was copied
-    while at < q.end and s.free > 0:
-        from_, code = at, 0
-        at = next_untried(p, s, at)
-        if at < q.end:
-            if not p.valid:
-                code = compute_shadow(p, s, q.job[q.head])
-                if code < 0:
-                    return code
-            code = try_backfill(p, s, q.job[at])
-            if code < 0:
-                return code
-            at += 1 - code
-        if keep != from_:
-            memmove(&q.job[keep], &q.job[from_], <size_t>(at - from_) * sizeof(int32_t))
-        keep += at - from_
-        at += code
-    close_gap(q, keep, at)
-    p.examined = q.end - q.head
-    if p.valid:
-        p.changes = s.releases.changes           # who started: `time` and `occ` know of it
-    return OK
-
-
-cdef int start_afresh(easy_t *p, sim_t *s) noexcept nogil:
-    p.valid = False
-    p.epoch += 1
-    return run_fcfs(s)
-
-
-cdef int schedule(void *state, void *sim) noexcept nogil:
-    cdef easy_t *p = <easy_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef queue_t *q = &s.queue
-    cdef bint afresh, adopted = False
-    cdef int code = begin_pass(s)
+cdef int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
+    cdef int32_t job = s.queue.job[at], need = s.need[job], size
+    cdef bint outlives = end_if_started(s, job) > p.time
+    cdef place_t place
+    cdef int code
+    size = search_place(s, &p.search, job, min(need + p.max_growth, s.free), p.time,
+                        &p.permit if outlives else NULL, &place)
+    if size < 0:
+        return size
+    if size == 0:
+        if not asks_shape(s, job):
+            p.refused[need] = 2 * <int64_t>p.search.free_pass + (not outlives)
+        return 0
+    code = start_job(s, job, size, &place, True)
     if code < 0:
         return code
-    # As where nodes are counted: after arrivals alone what was refused stays refused, unless an overrun moves the
-    # shadow, or the reserved place is chosen again because a job that outlives the shadow came in.
-    afresh = (s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time)
-              or (p.fixed and (p.took_long or not s.placement.stable)))
-    if afresh:
-        code = start_afresh(p, s)
-        if code < 0:
-            return code
-    p.took_long = False
-    if s.migration.rearrange != NULL:
-        code = s.migration.rearrange(s.migration.state, s, &adopted)
-        if code < 0:
-            return code
-        if adopted:
-            afresh = True
-            p.kept = False
-            code = start_afresh(p, s)
-            if code < 0:
-                return code
-    if nobody_waits(q):
-        p.examined = 0
-        return OK
-    if afresh:
-        p.examined = 1
-    if not p.backfills:
-        p.examined = q.end - q.head
-        return OK
-    return backfill(p, s)
+    p.changes = s.releases.changes       # `time` and `occ` allow for this one
+    if outlives:
+        p.took_long = True
+        s.machine.placed.put(s.machine.state, p.occ, &place)
+        p.permit.same = False
+    return 1
 
 
-# ---------------------------------------------------------------------------------------------- rescheduling
-
-cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
-    """The nodes that the head leaves over when its turn comes."""
-    cdef easy_t *p = <easy_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef machine_t *m = &s.machine
-    cdef int64_t extra
-    cdef int code = sort_queue(s)
-    if code < 0:
-        return code
-    p.is_chosen = False
-    promise.need = ask_of(s, s.queue.job[s.queue.head])
+cdef int64_t room_beside(easy_t *p, sim_t *s, promise_t *promise) noexcept nogil:
     promise.time = shadow_from_now(s, promise.need, p.later.mask)
-    promise.any = promise.time != INFINITY
     p.promise = promise[0]
-    if not promise.any:
-        return sound
-    extra = m.nodes - mask_count(p.later.mask, m.words) - nodes_asked(s, promise.need)
-    return extra if extra < sound else sound
+    p.is_chosen = False
+    return s.machine.nodes - mask_count(p.later.mask, s.machine.words) - nodes_asked(s, promise.need)
+
+
+include "easy.pxi"
 
 
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int code
-    if p.fixed and p.promise.any and not p.is_chosen:
+    if p.fixed and p.promise.time < INFINITY and not p.is_chosen:
         p.is_chosen = True
-        code = choose_from(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, p.promised)
+        code = mark_choice(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, p.promised)
         if code < 0:
             return code
     lift_mover(&p.later, s, job, end, p.promise.time)
@@ -348,30 +266,23 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
 
 
 cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    open_state(&s.scheduler, sizeof(easy_t))
-    s.scheduler.schedule = schedule
+    open_scheduler(<sim_t *>sim, False)
     return 0
 
 
 cdef int open_easy(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p
-    open_fcfs(sim, options, columns)
-    p = <easy_t *>s.scheduler.state
-    p.backfills = True
+    cdef easy_t *p = open_scheduler(s, True)
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settle_mover
+    s.scheduler.guard, s.scheduler.settled = guard, settle_mover
     s.scheduler.released, s.scheduler.disturbed = released, disturbed
     own_block(p, &p.occ, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.reserved, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.later.mask, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
-    own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
     own_block(p, &p.refused, s.nodes + 1, sizeof(int64_t))
-    return 0
+    return open_search(p, &p.search, s)
 
 
 FCFS = factory(open_fcfs)

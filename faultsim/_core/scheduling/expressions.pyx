@@ -24,9 +24,9 @@ from faultsim._core.thresholds cimport thresholds
 
 cdef struct key_order_t:
     program_t program
-    program_t part[8]        # of which the program keeps the values
+    program_t part[8]        # the program keeps their values
     int32_t n_parts
-    bint live                # jobs may come whose columns are not there yet
+    bint live                # jobs may arrive after their columns were made
     sorter_t sorter
     double *slope            # per job; NULL: the order is none of by_slope.pxd
     PyObject *refused        # makes the exception for a key that is no number; the engine keeps it

@@ -1,4 +1,4 @@
-"""Schedulers whose passes are decided elsewhere (model.md#decisions): by the caller, or by a method in Python."""
+"""Schedulers with passes that are decided elsewhere (model.md#decisions): by the caller, or by a method in Python."""
 
 from cpython.ref cimport PyObject
 
@@ -13,14 +13,14 @@ cdef struct external_t:
     PyObject *object         # the scheduler in Python; the engine keeps it
 
 
-cdef inline int begin_pass(sim_t *s) noexcept nogil:
+cdef inline int begin_outside_pass(sim_t *s) noexcept nogil:
     s.disturbed, s.unforeseen = s.unforeseen or (s.releases.n > 0 and s.releases.first[0].end <= s.now), False
     return sort_queue(s)
 
 
 cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef int code = begin_pass(s)
+    cdef int code = begin_outside_pass(s)
     if code == OK:
         s.deciding = True
         return DECIDE
@@ -29,10 +29,10 @@ cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
 
 cdef int ask_python(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef int code = begin_pass(s)
+    cdef int code = begin_outside_pass(s)
     if code == OK:
         with gil:
-            s.deciding = True        # while the GIL is held, so that no other thread looks at what changes
+            s.deciding = True        # while the GIL is held, so that no other thread reads what changes
             try:
                 (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
             except BaseException as error:

@@ -131,7 +131,7 @@ cdef int sort_by_function(void *state, void *sim) noexcept nogil:
         p.submit[i] = s.submit[job]
         p.estimate[i] = s.estimate[job]
         p.size[i] = s.size[job]
-        p.key[i] = NAN       # what it does not write is told
+        p.key[i] = NAN       # a key that the function does not write is reported
     p.function(p.line.n, p.submit, p.estimate, p.size, s.now, p.key, p.user_data)
     i = first_nan(p.key, p.line.n)
     if i >= 0:
@@ -140,7 +140,7 @@ cdef int sort_by_function(void *state, void *sim) noexcept nogil:
     return OK
 
 
-cdef int open_compiled(void *sim, dict options, dict columns) except -1:
+cdef int open_compiled_order(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef compiled_order_t *p = <compiled_order_t *>open_state(&s.order, sizeof(compiled_order_t))
     order = getattr(options["object"], "order", options["object"])
@@ -161,4 +161,4 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
 STATIC = factory(open_static)
 WFP3 = factory(open_wfp3)
 UNICEF = factory(open_unicef)
-COMPILED = factory(open_compiled)
+COMPILED = factory(open_compiled_order)

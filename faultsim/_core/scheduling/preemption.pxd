@@ -1,4 +1,4 @@
-# Who is stopped for the head of the queue (model.md#preemptive).
+# The running jobs that are stopped for the head of the queue (model.md#preemptive).
 
 from libc.stdint cimport int32_t
 
@@ -9,6 +9,6 @@ cdef struct victim_t:
     double decision
     int32_t job
 
-# Stops the running jobs whose nodes the head needs, if they suffice: 1, or 0 where nobody is stopped, or a status < 0.
+# Stops running jobs if the head can start on their nodes: 1, or 0 if no job is stopped, or a status < 0.
 # The queue is not empty; `victim` has room for all jobs.
 cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil

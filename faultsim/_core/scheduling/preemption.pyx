@@ -1,4 +1,4 @@
-"""Who is stopped for the head of the queue; the contract is in preemption.pxd."""
+"""The running jobs that are stopped for the head of the queue; the contract is in preemption.pxd."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
@@ -45,7 +45,7 @@ cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil:
     while missing > 0:
         missing -= s.allocated[victim[n_chosen].job]
         n_chosen += 1
-    # Who turns out not to be needed goes on: the highest rank first.
+    # A chosen job that is not needed after all continues: the highest rank first.
     for i in range(n_chosen - 1, -1, -1):
         if missing + s.allocated[victim[i].job] <= 0:
             missing += s.allocated[victim[i].job]

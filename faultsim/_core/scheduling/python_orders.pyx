@@ -1,5 +1,5 @@
 """Queue orders written in Python (model.md#orders): a call of `QueueOrder.keys` costs two microseconds and some
-nanoseconds a job, of which the columns that are not looked at cost nothing.
+nanoseconds per job; columns that the order does not read cost nothing.
 """
 
 from cpython.buffer cimport (
@@ -61,7 +61,7 @@ cdef object integers(const int32_t *column, const int32_t *job, int32_t n):
 
 
 cdef class Waiting:
-    """What `QueueOrder.keys` sees; a column is made when it is first looked at, and belongs to who looks."""
+    """The argument of `QueueOrder.keys`; a column is made when it is first read, and belongs to the order."""
 
     cdef object owner        # keeps the engine's columns
     cdef bytes jobs
@@ -121,7 +121,7 @@ cdef class Waiting:
         return self.owner.column_of(name, self.index)
 
 
-cdef bint take(const Py_buffer *view, int32_t n, double *key) noexcept:
+cdef bint copy_keys(const Py_buffer *view, int32_t n, double *key) noexcept:
     """The numbers in a buffer; False if they are of another kind or number, or not all numbers."""
     cdef int32_t i
     if view.ndim != 1 or view.shape[0] != n or view.format == NULL or view.format[0] == 0 or view.format[1] != 0:
@@ -149,7 +149,7 @@ cdef bint take_array(object given, int32_t n, double *key) except -1:
         PyObject_GetBuffer(given, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
     except (BufferError, ValueError):       # not contiguous, or of objects
         return False
-    taken = take(&view, n, key)
+    taken = copy_keys(&view, n, key)
     PyBuffer_Release(&view)
     return taken
 

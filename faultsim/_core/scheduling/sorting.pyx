@@ -8,7 +8,7 @@ from faultsim._core.state cimport sim_t
 from faultsim._core.thresholds cimport thresholds
 
 
-cdef inline bint before(const keyed_t *a, const keyed_t *b) noexcept nogil:
+cdef inline bint item_before(const keyed_t *a, const keyed_t *b) noexcept nogil:
     return a.key < b.key or (a.key == b.key and a.place < b.place)
 
 
@@ -24,12 +24,12 @@ cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n, int32_t shortes
     """Where the run that begins here ends, once it is long enough."""
     cdef int32_t end = begin + 1, at
     cdef keyed_t moved
-    while end < n and not before(&item[end], &item[end - 1]):
+    while end < n and not item_before(&item[end], &item[end - 1]):
         end += 1
     while end < n and end - begin < shortest:
         moved = item[end]
         at = end
-        while at > begin and before(&moved, &item[at - 1]):
+        while at > begin and item_before(&moved, &item[at - 1]):
             item[at] = item[at - 1]
             at -= 1
         item[at] = moved
@@ -38,11 +38,11 @@ cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n, int32_t shortes
 
 
 cdef int32_t first_behind(const keyed_t *item, int32_t low, int32_t high, const keyed_t *x) noexcept nogil:
-    """The first of item[low..high), which is sorted, that is not before x."""
+    """The first of item[low..high), which is sorted, that is not item_before x."""
     cdef int32_t mid
     while low < high:
         mid = (low + high) >> 1
-        if before(&item[mid], x):
+        if item_before(&item[mid], x):
             low = mid + 1
         else:
             high = mid
@@ -60,7 +60,7 @@ cdef void merge(keyed_t *item, keyed_t *spare, int32_t begin, int32_t mid, int32
     memcpy(spare, &item[begin], <size_t>left * sizeof(keyed_t))
     to = begin
     while i < left and j < end:
-        if before(&item[j], &spare[i]):
+        if item_before(&item[j], &spare[i]):
             item[to] = item[j]
             j += 1
         else:
@@ -70,7 +70,7 @@ cdef void merge(keyed_t *item, keyed_t *spare, int32_t begin, int32_t mid, int32
     memcpy(&item[to], &spare[i], <size_t>(left - i) * sizeof(keyed_t))
 
 
-cdef void sort(sorter_t *sorter, int32_t n) noexcept nogil:
+cdef void merge_sort(sorter_t *sorter, int32_t n) noexcept nogil:
     cdef int32_t *run = sorter.run
     cdef int32_t n_runs = 0, at = 0, i, kept
     while at < n:
@@ -94,6 +94,6 @@ cdef void sort(sorter_t *sorter, int32_t n) noexcept nogil:
 cdef void reorder(sorter_t *sorter, sim_t *s) noexcept nogil:
     cdef int32_t n = s.queue.end - s.queue.head, i
     cdef int32_t *job = &s.queue.job[s.queue.head]
-    sort(sorter, n)
+    merge_sort(sorter, n)
     for i in range(n):
         job[i] = sorter.item[i].job

@@ -1,4 +1,4 @@
-# Requested checkpoints: who saves when asked.  Planned ones are a column of intervals (progress.pxd).
+# Requested checkpoints: which jobs save at a request.  Planned ones are a column of intervals (progress.pxd).
 
 from libc.stdint cimport int32_t
 

@@ -1,7 +1,7 @@
 # How a policy or a machine gets into a simulation: a function that reads its options and fills in its table.
 #
 # Every module of a policy or machine has capsules at module level, `NAME = factory(open_it)`; the registry of the face
-# names them, and engine.pyx calls what it is given.  So nothing in the core knows the names of policies.
+# names them, and engine.pyx calls the capsules that it receives.  So no name of a policy appears in the core.
 #
 # `target` is the machine_t of a machine, which is opened first, the state of a policy for its parts (such as a strategy
 # of rescheduling), the workflow_t of a scheduler of workflows, and else the sim_t.  `options` is the lowered policy,

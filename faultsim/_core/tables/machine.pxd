@@ -20,8 +20,10 @@
 # nodes; the caller of a function that takes or returns nodes updates it.
 #
 # `sim` and `state` are void pointers here and in the other tables.  sim_t (state.pxd) holds the tables by value, so
-# state.pxd has to be compiled after them: a table cannot cimport sim_t, and a struct that is declared forward in one
-# .pxd and defined in another is two types to Cython.  Each function casts `state` and `sim` in its first lines.
+# state.pxd cimports the tables and they cannot cimport it: a struct that is declared forward in one .pxd and defined in
+# another is two types to Cython, and in a circle of cimports with forward declarations in both, the field of sim_t is
+# an incomplete type for every module that cimports a table first.  Each function casts `state` and `sim` at its
+# beginning.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -55,7 +57,7 @@ cdef struct permit_t:
     int n_near                      # n_near == 0: no such places are known
     bint same                       # `later`, `need` and `near` have not changed since the last call with this permit
 
-# Functions of machines whose nodes have numbers.
+# Functions of machines with numbered nodes.
 cdef struct machine_nodes_t:
     # One node in a mask: set, clear, test.
     void (*mark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
@@ -81,18 +83,18 @@ cdef struct machine_nodes_t:
     # [NULL if placed] A job takes these free nodes in addition to those that it holds; OK or NO_MEMORY.
     int (*take_nodes)(void *state, int32_t job, const int32_t *list, int32_t count) noexcept nogil
     # A job returns all its nodes.
-    void (*give)(void *state, int32_t job) noexcept nogil
+    void (*return_nodes)(void *state, int32_t job) noexcept nogil
     # [or NULL] A job returns one node, on a pod the whole cube; returns how many nodes these are, or NO_MEMORY.
     int32_t (*drop)(void *state, int32_t job, int32_t node) noexcept nogil
 
 # Functions of machines with places.
 cdef struct machine_places_t:
-    # A job takes a free place; the place that it holds; it moves to another (the caller then sets `occ` by `rearrange`,
-    # to which it passes the size of the largest free place).
-    void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil
+    # A job takes a free place; the place that it holds; it moves to another place.  `set_place` leaves `occ` as it is:
+    # the caller then passes the new mask to `set_occupancy`, with the size of its largest free place.
+    void (*occupy)(void *state, int32_t job, const place_t *place) noexcept nogil
     place_t (*place_of)(const void *state, int32_t job) noexcept nogil
     void (*set_place)(void *state, int32_t job, const place_t *place) noexcept nogil
-    void (*rearrange)(void *state, const uint64_t *occ, int32_t largest) noexcept nogil
+    void (*set_occupancy)(void *state, const uint64_t *occ, int32_t largest) noexcept nogil
     # Number of nodes of a place; whether the machine has such a place.
     int32_t (*size_of)(const place_t *place) noexcept nogil
     bint (*is_place)(const void *state, const place_t *place) noexcept nogil
@@ -156,11 +158,11 @@ cdef struct machine_t:
     # The smallest size >= `size` that a job can hold; 0: none.
     int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
     # [or NULL] The machine's own invariant that does not hold, as a text; NULL: all hold.
-    const char *(*check)(void *state) noexcept nogil
+    const char *(*own_invariant)(void *state) noexcept nogil
 
 
 cdef inline int32_t nodes_of(int32_t ask) noexcept nogil:
-    """Number of nodes of an ask, on a machine whose jobs request shapes (on others the whole ask is that number)."""
+    """Number of nodes of an ask, on a machine where jobs request shapes (elsewhere the whole ask is that number)."""
     return ask & ((1 << RANK_AT) - 1)
 
 

@@ -1,6 +1,6 @@
 # A queue order that changes with time: brings the queue into its order at the beginning of a pass.
 #
-# Orders whose keys never change are a column instead (queue_t.key), by which jobs are entered.
+# An order with keys that never change is a column instead (queue_t.key), by which jobs are inserted.
 
 from libc.stdint cimport int32_t
 

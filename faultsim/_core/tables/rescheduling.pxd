@@ -6,5 +6,5 @@ cdef struct rescheduling_t:
     void *state              # as the next two: part_t of memory.pxd
     void *(*copy)(const void *state, const void *sim) noexcept nogil
     void (*close)(void *state) noexcept nogil
-    # A job starts after it has waited for so long.
-    void (*started)(void *state, void *sim, int32_t job, double waited) noexcept nogil
+    # A job starts after it has waited for `waited` seconds.
+    void (*wait_ended)(void *state, void *sim, int32_t job, double waited) noexcept nogil

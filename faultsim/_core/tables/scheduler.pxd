@@ -1,7 +1,8 @@
-# A scheduler: which waiting jobs start now, and what is promised to the others.  A table of functions and their state.
+# A scheduler: which waiting jobs start now, and which reservations the others get.  A table of functions and their
+# state.
 #
-# `sim` is the sim_t of state.pxd, which holds this table.  Functions after `schedule` may be NULL, where a scheduler
-# has nothing to say.  Codes are those of state.pxd.
+# `sim` is the sim_t of state.pxd, which holds this table.  Functions after `schedule` may be NULL.  Codes are those of
+# state.pxd.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -9,9 +10,9 @@ from faultsim._core.tables.machine cimport permit_t, place_t
 
 # How rescheduling meets a promise: filled in by `spare`.
 cdef struct promise_t:
-    bint any                 # somebody waits, and has a reservation
+    bint any                 # a job waits and has a reservation
     double time              # of its start; inf: nothing can delay it
-    int32_t need             # nodes that it asks for
+    int32_t need             # nodes that it needs
 
 cdef struct scheduler_t:
     void *state              # as the next two: part_t of memory.pxd
@@ -25,14 +26,14 @@ cdef struct scheduler_t:
     void (*queued)(void *state, void *sim, int32_t job) noexcept nogil
     void (*released)(void *state, void *sim, int32_t job) noexcept nogil
     void (*disturbed)(void *state) noexcept nogil
-    # A job has nodes already when this scheduler takes over, or others since it was told to move; OK or a code.
+    # A job has nodes already when this scheduler takes over, or others after a move; OK or a code.
     int (*adopt)(void *state, void *sim, int32_t job) noexcept nogil
 
     # How many of `sound` free nodes running jobs may move to without breaking a promise; < 0: a code.  NULL: all.
-    # This and `guard` are asked while somebody waits; `promise` is zero.
+    # This and `guard` are called while a job waits; `promise` is zero.
     int64_t (*spare)(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil
-    # [placed] What a move of a running job, which would then end at `end`, must leave alone: into an all-zero permit,
-    # whose `forbidden` is a mask that the caller owns.  Afterwards: `place` is where it went, NULL if it stayed.
+    # [placed] Restrictions on a move of a running job, which would then end at `end`: into an all-zero permit, with a
+    # mask that the caller owns as `forbidden`.  Afterwards: `place` is its new place, NULL if it did not move.
     int (*guard)(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil
     int (*settled)(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil
     # The reservation of a waiting job as of the last pass, for explanations: 1 and its begin, on a placed machine with

@@ -23,7 +23,7 @@ cdef struct family_t:               # sets of coordinates of one axis, one for e
     arena_t *memory
 
 
-# The family is all zero before.  Where memory is out, the arena says so.
+# The family is all zero before.  If memory is out, arena_t.failed is set.
 cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept nogil
 cdef void family_clear(family_t *f) noexcept nogil
 cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil

@@ -1,4 +1,4 @@
-"""Placement rules on a torus that know which nodes are predicted to fail ([oliner2004]): the contract.
+"""Placement rules on a torus that use predicted failures of nodes ([oliner2004]): the contract.
 
 ``failing`` is a mask in the layout of an occupancy, of the nodes predicted to fail in the job's window; NULL or all
 zero is none, and bits on busy or forbidden nodes count for nothing.  Candidates, order and permit as in choose.pxd.

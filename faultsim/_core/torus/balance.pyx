@@ -1,4 +1,4 @@
-"""Placement rules that know which nodes are predicted to fail; see balance.pxd.
+"""Placement rules that use predicted failures of nodes; see balance.pxd.
 
 `choose_max_free` is asked first: where its box has no failing node, no box can be better.  Else candidates fall into
 classes (k, left) by their failing nodes and the largest free box that they leave; all of a class have one value, which
@@ -24,8 +24,8 @@ from faultsim._core.torus.finder_bitmap cimport finder_search, map_filter, map_n
 from faultsim._core.torus.finder cimport PLAIN, finder_t
 from faultsim._core.torus.occupancy cimport BASES, box_t, occ_meets, shape_t
 
-cdef double MARGIN = 1e-9           # a later box must be better by more
-cdef double APART = 2e-9            # values so far apart are told apart whatever they are rounded to
+cdef double MARGIN = 1e-9           # a later box must be better by more than this, so that rounding never decides
+cdef double APART = 2e-9            # values at least this far apart stay distinct however they are rounded: 2 * MARGIN
 
 
 cdef struct case_t:                 # one decision
@@ -73,7 +73,7 @@ cdef int _begin(case_t *c, finder_t *f, const uint64_t *occ, int size, int order
 
 
 cdef uint64_t *_held(case_t *c, int k) noexcept nogil:
-    """All candidates of the k-th shape, asked for in order."""
+    """All candidates of the k-th shape, requested in order."""
     cdef finder_t *f = c.f
     cdef uint64_t *map = &f.held[k * <long> f.map_words]
     if k >= f.held_shapes:
@@ -174,7 +174,7 @@ cdef inline int _most(const case_t *c, int i) noexcept nogil:
 
 
 cdef int _upto(const case_t *c, int i, double limit) noexcept nogil:
-    """The greatest such number whose value is at most `limit`; one less than the least number: none."""
+    """The greatest such number with a value of at most `limit`; one less than the least number: none."""
     cdef int k = c.f.front[2 * i], left = c.f.front[2 * i + 1], j, most = _most(c, i)
     cdef double survives = 1.0, chance
     for j in range(most + 1):
@@ -213,6 +213,8 @@ cdef bint _after(case_t *c, int left, int k, int shape, long at, int *next_shape
     cdef bint found = False
     cdef long bit
     cdef int i
+    # If `found`, next_shape and next_at are the first such candidate of the shapes before i.  With order BASES a later
+    # shape can still come earlier; in other orders the first is final.
     for i in range(c.shapes):
         if c.order != BASES and i < shape:
             continue

@@ -62,11 +62,11 @@ cdef void choose_clear(family_t *three) noexcept nogil
 cdef void choose_add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil
 cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil
 
-# Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none.
+# Prepares the view of the occupancy in which the permit's candidates are found; -1: there are none.
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil
 # The candidates of one shape; False = none, map undefined.
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil
-# Remember that no shape of this size had a candidate.
+# Stores that no shape of this size had a candidate.
 cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil
 # Make f.room the free boxes of this size.  Overwrites f.map.
 cdef void choose_level(finder_t *f, int size) noexcept nogil

@@ -16,7 +16,7 @@ from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_list,
     map_pick, map_project, map_shape,
 )
-from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
+from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, stored_choice_t, finder_t
 from faultsim._core.torus.axis_sets cimport (
     family_add, family_apart, family_clear, family_cover, family_shared, family_t, family_within,
 )
@@ -211,7 +211,7 @@ cdef void _forbid(finder_t *f, const shape_t *s) noexcept nogil:
 
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
     if guarded and not f.is_small and s.c > f.permitted[s.b * (f.torus.x + 1) + s.a]:
-        f.some_free = True                              # who knows; it is blocked then, which is true
+        f.some_free = True                              # not searched: `blocked` is reported, which is true
         return False
     if not map_shape(f, which, s, map):
         return False
@@ -395,7 +395,7 @@ cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permi
     return found
 
 
-cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int order) noexcept nogil:
+cdef inline stored_choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int order) noexcept nogil:
     cdef uint64_t h = occ[0] * <uint64_t> 0x9E3779B97F4A7C15
     if f.torus.words > 1:
         h = (h ^ (h >> 29) ^ occ[1]) * <uint64_t> 0xBF58476D1CE4E5B9
@@ -411,13 +411,13 @@ cdef inline void _know_after(finder_t *f, const uint64_t *occ, const box_t *out)
 
 cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                           box_t *out) noexcept nogil:
-    cdef choice_t *slot = NULL
+    cdef stored_choice_t *slot = NULL
     cdef uint64_t second = occ[1] if f.is_small and f.torus.words > 1 else 0
     cdef bint found
     f.held_shapes = 0
     if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
         if f.memo == NULL:
-            f.memo = <choice_t *> arena_zeros(&f.memory, f.torus.limit.memo_choices, sizeof(choice_t))
+            f.memo = <stored_choice_t *> arena_zeros(&f.memory, f.torus.limit.memo_choices, sizeof(stored_choice_t))
         if f.memo != NULL:
             slot = _slot(f, occ, size, order)
             if (slot.epoch == f.epoch and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size

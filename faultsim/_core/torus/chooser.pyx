@@ -8,7 +8,7 @@ from faultsim._core.torus.balance cimport settle_balancing, settle_tie_breaking
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
-    finder_forget, finder_free, finder_init, finder_note_given, finder_note_taken, has_free,
+    finder_forget, finder_free, finder_init, finder_note_given, finder_note_taken, finder_has_free,
 )
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.row_slices cimport slices_room
@@ -74,11 +74,11 @@ cdef class Chooser:
         cdef box_t out
         cdef bint found
         with nogil:
-            found = has_free(&self.finder, occ, at_least, &out)
+            found = finder_has_free(&self.finder, occ, at_least, &out)
         return _row(&out) if found else None
 
     def has_room(self, busy, int need, tuple box):
-        """Is there a free box of at least so many nodes that meets a box?  None: this torus is not asked that.
+        """Whether there is a free box of at least so many nodes that overlaps a box.  None: not computed on this torus.
 
         True also where one that does not meet it was found.
         """

@@ -17,7 +17,7 @@ cdef enum which_t:                  # the occupancies that a finder keeps in vie
     FUTURE = 2                      # another one, such as that of a shadow time
 
 
-cdef struct choice_t:               # a stored result of choose_max_free on a small torus
+cdef struct stored_choice_t:               # a stored result of choose_max_free on a small torus
     uint64_t occ[2]
     int size, order
     unsigned int epoch              # that of the finder, else the slot is empty
@@ -40,36 +40,36 @@ cdef struct finder_t:
     bint is_current                 # the view PLAIN is that of `own` as it is now
     box_t given[4]                  # boxes that became free in `own` since it was loaded as the view PLAIN ...
     int n_given                     # ... more than `places_left` of thresholds.pxd: unknown ones
-    u128 known_vacant               # where maps are words: an occupancy (its free nodes) whose largest free box
+    u128 known_vacant               # where maps are words: an occupancy (its free nodes) of which the largest free box
     int known_largest               # has this size; -1 = none
     int map_words                   # uint64 words a map
     int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a
     int *cap                        # scratch of the search: as in view_t
     # scratch of choose.pyx
     uint64_t *map                   # one map
-    uint64_t *held                  # a map for each shape of the size asked for
+    uint64_t *held                  # a map for each shape of the size requested
     uint64_t *joined                # [torus.words] occupied or forbidden
     uint64_t *set[3]                # one set of coordinates an axis
     uint64_t *reach_x               # [x + 1] sets
     family_t mine[3]                # projections of the candidates
-    family_t room[3]                # projections of the free boxes of the size looked at
+    family_t room[3]                # projections of the free boxes of the size read
     int room_size                   # which it is, if these are the boxes of the view PLAIN; else 0
-    family_t guard[3]               # projections of the boxes that the permit asks to be left
+    family_t guard[3]               # projections of the boxes that must remain by the permit
     family_t guard_before[3]        # what it was before; scratch
     uint64_t guard_cover[3]         # the coordinates of these boxes, one set an axis
     uint64_t *guard_later           # the occupancy in which these boxes are free: [torus.words]
     int guard_need                  # their least size; 0: `guard` has not been made
-    const permit_t *guard_permit    # the last permit that asked for them
+    const permit_t *guard_permit    # the last permit that requested them
     uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
     bint has_shared                 # there are some, and they are looked for
     bint is_joined                  # the view FENCED is the view PLAIN with `shared`
-    bint some_free                  # a box of the size asked for was free, if not permitted
+    bint some_free                  # a box of the size requested was free, if not permitted
     # where maps are of rows, with `guard`, in the view of this life (view_t):
     uint64_t blocked_life
     uint64_t blocked_stamp          # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
     uint64_t *blocked               # [nodes + 1]
     int *permitted                  # as `cap` of a view: bounds of candidates, until `blocked_stamp` changes
-    choice_t *memo                  # a direct-mapped table
+    stored_choice_t *memo                  # a direct-mapped table
     int before, after               # largest free boxes before and after the last choice of choose_max_free
     int held_shapes                 # so many shapes of its size it left in `held`, and in `room` the boxes of `after`
     counts_t counts                 # for balance.pyx

@@ -26,7 +26,7 @@ cdef void finder_note_replaced(finder_t *f) noexcept nogil
 cdef bint has_free_in(finder_t *f, int which, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil
 
 
-cdef inline bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
+cdef inline bint finder_has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
     return has_free_in(f, FUTURE, occ, at_least, witness)
 
 
@@ -56,5 +56,5 @@ cdef void map_project(finder_t *f, const uint64_t *map, uint64_t **sets) noexcep
 cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *base) noexcept nogil       # sets NULL: any
 cdef bint map_filter(finder_t *f, uint64_t *map, uint64_t **sets) noexcept nogil
 cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noexcept nogil
-# Append the boxes of a shape, whose bases these are: 0; -1 no memory
+# Append the boxes of a shape at these bases: 0; -1 no memory
 cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil

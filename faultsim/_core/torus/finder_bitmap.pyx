@@ -212,7 +212,8 @@ cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxe
 #
 # It goes column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a box that beats the best so
 # far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider column either, and
-# all columns whose area cannot make up for it are left out (about M^5 / 64 steps at worst, far fewer as a rule).
+# all columns with too small an area to make up for it are left out (about M^5 / 64 steps at worst, far fewer as a
+# rule).
 
 
 cdef struct hunt_t:                 # a search over columns
@@ -235,7 +236,7 @@ cdef inline int _coarse_rows(int n) noexcept nogil:
 
 
 cdef inline bint _everywhere(const family_t *f, const uint64_t *set, int extent) noexcept nogil:
-    """Does the set hold every base of this extent?"""
+    """Whether the set has every base of this extent."""
     cdef int bases = f.n if f.wrap else f.n - extent + 1
     cdef uint64_t full
     if f.words > 1:
@@ -254,12 +255,15 @@ cdef int _search_words(finder_t *f, u128 vacant, int best, int enough, const fam
     cdef uint64_t set[2]
     for a in range(nx + 1):
         reach[a] = nz
+    # `layer` is the map of the bases of free (1, b, 1).  `best` is the size of the largest box found so far, and
+    # reach[a] bounds c of a free (a, b, c) for this b and all larger ones.
     for b in range(1, ny + 1):
         if b > 1:
             layer &= word_map_turn(&s.y, vacant, b - 1)
         if layer == 0 or nx * ny * reach[1] <= best:
             break
         column = layer
+        # `column` is the map of free (a, b, 1): reach falls with a, because a wider box contains a narrower one.
         for a in range(1, nx + 1):
             if a > 1:
                 column &= word_map_turn(&s.x, layer, a - 1)
@@ -307,7 +311,7 @@ cdef int _search_words(finder_t *f, u128 vacant, int best, int enough, const fam
 
 
 cdef bint _fits(finder_t *f, const hunt_t *h, const uint64_t *column, int a, int b, int c) noexcept nogil:
-    """Has the column map a run of c, one that keeps clear of some box of h.mine?  f.set[1] is that of b."""
+    """Whether the column map has a run of c that avoids some box of h.mine; f.set[1] is the set of b."""
     cdef row_maps_t *rows = &f.row_maps
     cdef const uint64_t *sx = &f.reach_x[a * ((f.torus.x + 63) // 64)]
     cdef box_t base
@@ -320,7 +324,7 @@ cdef bint _fits(finder_t *f, const hunt_t *h, const uint64_t *column, int a, int
 
 
 cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b, int c, int high) noexcept nogil:
-    """The column has a run of c, enough to be the best: how far does the longest go?  At most `high`."""
+    """The length of the longest run of a column, up to `high`; it has one of c, enough to be the best."""
     cdef row_maps_t *rows = &f.row_maps
     cdef int middle = high                              # an axis that is free throughout is common: try all of it first
     while c < high:
@@ -344,6 +348,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     cdef const uint64_t *layer
     cdef int a, b, c, bound, most, wide = 0, deep = 0, above, _i
     cdef int *cap
+    # All caps are valid bounds; each round searches the column with the largest bound and makes its cap exact or lower.
     for _i in range(t.limit.single_columns):
         most, above = h.best, 0
         for b in range(1, t.y + 1):
@@ -381,6 +386,7 @@ cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     cdef const uint64_t *column
     cdef uint64_t *target
     cdef int row, i, a, b, c, have, level
+    # In a row, `level` bounds c of a free (a, b, c) for this a and all larger ones; it is stored in h.cap.
     for row in range(_coarse_rows(t.y) - 1, -1, -1):
         b = _coarse_extent(row, t.y)
         if h.best >= h.enough:
@@ -424,6 +430,8 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     cdef int a, b, c, first, code
     for a in range(t.x + 1):
         reach[a] = t.z
+    # reach[a] bounds c of a free (a, b, c) for this b and all larger ones.  Columns that cannot beat h.best by it are
+    # skipped; the others are searched: reach[a] becomes exact if one beats h.best, else too small to beat it.
     for b in range(1, t.y + 1):
         if h.best >= h.enough or <long> t.x * t.y * reach[1] <= h.best:
             return

@@ -45,7 +45,7 @@ cdef int _bitmap_all(void *state, const uint64_t *occ, int size, int order, boxe
 
 # -- finders that look at nodes --------------------------------------------------------------------------------------
 
-cdef struct nodes_t:
+cdef struct node_bytes_t:
     arena_t memory
     const torus_t *torus
     unsigned char *busy             # [x][y][2z]: each line twice, so that no run along z has to wrap around
@@ -57,7 +57,7 @@ cdef struct nodes_t:
 
 
 cdef void *_nodes_open(const torus_t *torus) noexcept nogil:
-    cdef nodes_t *s = <nodes_t *> calloc(1, sizeof(nodes_t))
+    cdef node_bytes_t *s = <node_bytes_t *> calloc(1, sizeof(node_bytes_t))
     if s == NULL:
         return NULL
     s.torus = torus
@@ -72,11 +72,11 @@ cdef void *_nodes_open(const torus_t *torus) noexcept nogil:
 
 
 cdef void _nodes_close(void *state) noexcept nogil:
-    arena_free(&(<nodes_t *> state).memory)
+    arena_free(&(<node_bytes_t *> state).memory)
     free(state)
 
 
-cdef void _unpack(const nodes_t *s, const uint64_t *occ) noexcept nogil:
+cdef void _unpack(const node_bytes_t *s, const uint64_t *occ) noexcept nogil:
     cdef int nz = s.torus.z, line, z, n, at
     cdef int64_t bit
     cdef uint64_t w
@@ -99,11 +99,12 @@ cdef void _unpack(const nodes_t *s, const uint64_t *occ) noexcept nogil:
         to += 2 * nz
 
 
-cdef inline const unsigned char *_line(const nodes_t *s, int x, int y) noexcept nogil:
+cdef inline const unsigned char *_line(const node_bytes_t *s, int x, int y) noexcept nogil:
     return &s.busy[2 * (x * <int64_t> s.torus.y + y) * s.torus.z]
 
 
-cdef inline int _first_busy(const nodes_t *s, int x, int y, int z, int a, int b, int c, int64_t *looked) noexcept nogil:
+cdef inline int _first_busy(const node_bytes_t *s, int x, int y, int z, int a, int b, int c,
+                            int64_t *looked) noexcept nogil:
     """How far along z the first busy node found is from the base; -1 = the box is free.  Counts rows of lines."""
     cdef int nx = s.torus.x, ny = s.torus.y, at, _i, _j, k
     cdef int64_t pitch = 2 * <int64_t> s.torus.z
@@ -123,9 +124,9 @@ cdef inline int _first_busy(const nodes_t *s, int x, int y, int z, int a, int b,
     return -1
 
 
-# -- naive: every box of every shape is looked at node by node -------------------------------------------------------
+# -- naive: every box of every shape is read node by node -------------------------------------------------------
 
-cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes_t *list) noexcept nogil:
+cdef int _naive(node_bytes_t *s, const uint64_t *occ, int size, box_t *largest, boxes_t *list) noexcept nogil:
     """All boxes, shapes in contract order: the largest free one (the size is returned), or those of a size."""
     cdef const torus_t *t = s.torus
     cdef box_t box
@@ -133,6 +134,8 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
     cdef int best = 0, a, b, c, x, y, z, last
     cdef int64_t looked
     _unpack(s, occ)
+    # `best` is the size of `largest`, the first largest free box among the shapes so far; or `list` has their free
+    # boxes.
     for a in range(t.x, 0, -1):
         for b in range(t.y, 0, -1):
             for c in range(t.z, 0, -1):
@@ -158,11 +161,11 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
 
 
 cdef int _naive_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    return _naive(<nodes_t *> state, occ, 0, out, NULL)
+    return _naive(<node_bytes_t *> state, occ, 0, out, NULL)
 
 
 cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    cdef int code = _naive(<nodes_t *> state, occ, size, NULL, list)
+    cdef int code = _naive(<node_bytes_t *> state, occ, size, NULL, list)
     if code < 0:
         return code
     if order != EXTENTS_DESCENDING:
@@ -173,11 +176,11 @@ cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes
 # -- divisor: the shapes of a size follow from its divisors ----------------------------------------------------------
 #
 # Bases are taken in increasing order of x, y, z and the nodes of a box likewise; the first busy node ends the look at a
-# base, and all further bases along z whose box would hold the same node are passed over ("no need to search in any of
-# the dimensions further").  The largest free box is found by asking for one size after the other, from the number of
+# base, and all further bases along z with the same node in their box are skipped ("no need to search in any of
+# the dimensions further").  The largest free box is found by trying one size after the other, from the number of
 # free nodes downwards.
 
-cdef int _of_shape(nodes_t *s, int a, int b, int c, bint only_first, boxes_t *list) noexcept nogil:
+cdef int _of_shape(node_bytes_t *s, int a, int b, int c, bint only_first, boxes_t *list) noexcept nogil:
     """Free boxes of a shape, or the first of them.  0; or a status < 0"""
     cdef const torus_t *t = s.torus
     cdef box_t box
@@ -207,7 +210,7 @@ cdef int _of_shape(nodes_t *s, int a, int b, int c, bint only_first, boxes_t *li
     return 0
 
 
-cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
+cdef int _divisor(node_bytes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
     """Free boxes of a size in contract order, or the first of them.  0; or a status < 0"""
     cdef const torus_t *t = s.torus
     cdef int a, b, c, code
@@ -225,11 +228,11 @@ cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept
 
 
 cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef nodes_t *s = <nodes_t *> state
+    cdef node_bytes_t *s = <node_bytes_t *> state
     cdef const torus_t *t = s.torus
     cdef boxes_t list
     cdef int size = t.nodes - occ_count(t, occ), code
-    list.at, list.n, list.cap = out, 0, 1               # room for the one box that is asked for
+    list.at, list.n, list.cap = out, 0, 1               # room for the one box that is requested
     _unpack(s, occ)
     while size > 0:
         if t.feasible[size] == size:
@@ -243,7 +246,7 @@ cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept
 
 
 cdef int _divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    cdef nodes_t *s = <nodes_t *> state
+    cdef node_bytes_t *s = <node_bytes_t *> state
     cdef int code
     _unpack(s, occ)
     code = _divisor(s, size, False, list)
@@ -259,10 +262,10 @@ cdef int _divisor_all(void *state, const uint64_t *occ, int size, int order, box
 # Tables hold the runs of free nodes that begin at each node.  For a base (i, j, k), planes are taken in one after the
 # other along z; least[x] is the shortest y-run at (i + x, j) over the planes so far, and the largest box on them is
 # found in one walk along x: (x + 1) * min(least[0 .. x]) * planes.  A run of 0 ends the walk, and no later plane goes
-# beyond it.  A base whose runs along the three axes cannot make up a larger box than the best so far is left early (not
-# in K; it is free).
+# beyond it.  A base is left early if its runs along the three axes cannot make up a larger box than the best so far
+# (not in K; it is free).
 
-cdef void _tables(nodes_t *s, const uint64_t *occ) noexcept nogil:
+cdef void _tables(node_bytes_t *s, const uint64_t *occ) noexcept nogil:
     """The runs, from the last coordinate to the first; on a torus a second round extends those that wrap around."""
     cdef const torus_t *t = s.torus
     cdef int x, y, z, i, rounds = 2 if t.wrap else 1
@@ -295,7 +298,7 @@ cdef void _tables(nodes_t *s, const uint64_t *occ) noexcept nogil:
 
 
 cdef inline bint _box_free(const int32_t *runs, int pitch, int nz, int z, int a, int b, int c) noexcept nogil:
-    """Is the box free whose base is at z of these runs along y?"""
+    """Whether the box with its base at z of these runs along y is free."""
     cdef const int32_t *row = runs + z * pitch
     cdef int i, k
     for k in range(c):
@@ -308,7 +311,7 @@ cdef inline bint _box_free(const int32_t *runs, int pitch, int nz, int z, int a,
     return True
 
 
-cdef int _first_of(nodes_t *s, int size, box_t *out) noexcept nogil:
+cdef int _first_of(node_bytes_t *s, int size, box_t *out) noexcept nogil:
     """The first free box of a size that is known to have one, in contract order; 0, or a status < 0."""
     cdef const torus_t *t = s.torus
     cdef int i, a, b, c, x, y, z
@@ -327,7 +330,7 @@ cdef int _first_of(nodes_t *s, int size, box_t *out) noexcept nogil:
     return 0
 
 
-cdef inline int _pop(nodes_t *s, const uint64_t *occ, bint all, int size, boxes_t *list) noexcept nogil:
+cdef inline int _pop(node_bytes_t *s, const uint64_t *occ, bint all, int size, boxes_t *list) noexcept nogil:
     """The size of the largest free box; or `all` boxes of a size into a list.  Or a status < 0."""
     cdef const torus_t *t = s.torus
     cdef const int32_t *row
@@ -336,6 +339,8 @@ cdef inline int _pop(nodes_t *s, const uint64_t *occ, bint all, int size, boxes_
     cdef int64_t looked
     cdef box_t box
     _tables(s, occ)
+    # `best` is the size of the largest free box with a base before (x, y, z).  At a base, least[i] is the least run
+    # along y at x + i over the planes so far, and `end` bounds the extent along x, which only falls with more planes.
     for x in range(t.x):
         for y in range(t.y):
             looked = t.z
@@ -376,14 +381,14 @@ cdef inline int _pop(nodes_t *s, const uint64_t *occ, bint all, int size, boxes_
 
 
 cdef int _pop_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef int best = _pop(<nodes_t *> state, occ, False, 0, NULL), code = 0
+    cdef int best = _pop(<node_bytes_t *> state, occ, False, 0, NULL), code = 0
     if out != NULL and best > 0:
-        code = _first_of(<nodes_t *> state, best, out)
+        code = _first_of(<node_bytes_t *> state, best, out)
     return best if code == 0 else code
 
 
 cdef int _pop_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    cdef int code = _pop(<nodes_t *> state, occ, True, size, list)
+    cdef int code = _pop(<node_bytes_t *> state, occ, True, size, list)
     if code < 0:
         return code
     boxes_sort(list, order)

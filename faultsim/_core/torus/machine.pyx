@@ -13,7 +13,7 @@ from faultsim._core.thresholds cimport thresholds, thresholds_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_free, finder_init, finder_load, finder_note_given, finder_note_replaced,
-    finder_note_taken, has_free, has_free_in,
+    finder_note_taken, finder_has_free, has_free_in,
 )
 from faultsim._core.torus.finder cimport PLAIN, finder_t
 from faultsim._core.torus.row_slices cimport slices_pay, slices_room
@@ -72,7 +72,7 @@ cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const
 
 # -- boxes, in one step where the machine is two words at most --------------------------------------------------------
 
-cdef inline void fill(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
+cdef inline void fill_box(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
     cdef const word_maps_t *s = &m.finder.word_maps
     if m.finder.is_small:
         word_map_put(s, word_map_get(s, mask) | (word_map_box(s, box) & s.all), mask)
@@ -80,7 +80,7 @@ cdef inline void fill(const torus_machine_t *m, uint64_t *mask, const box_t *box
         occ_fill(&m.torus, mask, box)
 
 
-cdef inline void drop(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
+cdef inline void clear_box(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
     cdef const word_maps_t *s = &m.finder.word_maps
     if m.finder.is_small:
         word_map_put(s, word_map_get(s, mask) & ~word_map_box(s, box), mask)
@@ -88,7 +88,7 @@ cdef inline void drop(const torus_machine_t *m, uint64_t *mask, const box_t *box
         occ_drop(&m.torus, mask, box)
 
 
-cdef inline bint meet(const torus_machine_t *m, const uint64_t *mask, const box_t *box) noexcept nogil:
+cdef inline bint meets_box(const torus_machine_t *m, const uint64_t *mask, const box_t *box) noexcept nogil:
     cdef const word_maps_t *s = &m.finder.word_maps
     if m.finder.is_small:
         return word_map_get(s, mask) & word_map_box(s, box) != 0
@@ -110,17 +110,17 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
     finder_note_given(&m.finder, &box)
 
 
-cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
+cdef void occupy(void *state, int32_t job, const place_t *place) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     m.box[job] = (<const box_t *>place)[0]
-    fill(m, m.occ, &m.box[job])
+    fill_box(m, m.occ, &m.box[job])
     m.largest = -1
     finder_note_taken(&m.finder)
 
 
-cdef void give(void *state, int32_t job) noexcept nogil:
+cdef void return_nodes(void *state, int32_t job) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
-    drop(m, m.occ, &m.box[job])
+    clear_box(m, m.occ, &m.box[job])
     m.largest = -1
     finder_note_given(&m.finder, &m.box[job])
 
@@ -133,7 +133,7 @@ cdef void set_place(void *state, int32_t job, const place_t *place) noexcept nog
     (<torus_machine_t *>state).box[job] = (<const box_t *>place)[0]
 
 
-cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
+cdef void set_occupancy(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
     m.largest = largest
@@ -145,22 +145,22 @@ cdef int32_t size_of(const place_t *place) noexcept nogil:
 
 
 cdef void put(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
-    fill(<const torus_machine_t *>state, mask, <const box_t *>place)
+    fill_box(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef void lift(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
-    drop(<const torus_machine_t *>state, mask, <const box_t *>place)
+    clear_box(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef bint meets(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil:
-    return meet(<const torus_machine_t *>state, mask, <const box_t *>place)
+    return meets_box(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
     cdef const torus_machine_t *m = <const torus_machine_t *>state
-    if meet(m, mask, &m.box[job]):
+    if meets_box(m, mask, &m.box[job]):
         return False
-    fill(m, mask, &m.box[job])
+    fill_box(m, mask, &m.box[job])
     return True
 
 
@@ -169,7 +169,7 @@ cdef void release(const void *state, const release_t *items, int32_t n, uint64_t
     cdef int32_t i
     for i in range(n):
         if items[i].job >= 0:
-            drop(m, mask, &m.box[items[i].job])
+            clear_box(m, mask, &m.box[items[i].job])
         else:
             occ_drop_node(&m.torus, mask, -1 - items[i].job)
 
@@ -224,7 +224,7 @@ cdef int64_t searched(const void *state) noexcept nogil:
 cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if mask != m.occ:
-        return has_free(&m.finder, mask, need, NULL)
+        return finder_has_free(&m.finder, mask, need, NULL)
     if m.finder.is_small or m.largest >= 0:
         return need <= largest_now(state)
     return has_free_in(&m.finder, PLAIN, mask, need, NULL)
@@ -269,21 +269,22 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     return m
 
 
-cdef machine_nodes_t NODES
-NODES.mark, NODES.unmark, NODES.marked = mark, unmark, marked
-NODES.block, NODES.unblock, NODES.holds = block, unblock, holds
-NODES.overlap, NODES.add_job, NODES.give = overlap, add_job, give
+cdef machine_nodes_t TORUS_NODES
+TORUS_NODES.mark, TORUS_NODES.unmark, TORUS_NODES.marked = mark, unmark, marked
+TORUS_NODES.block, TORUS_NODES.unblock, TORUS_NODES.holds = block, unblock, holds
+TORUS_NODES.overlap, TORUS_NODES.add_job, TORUS_NODES.return_nodes = overlap, add_job, return_nodes
 
-cdef machine_places_t PLACES
-PLACES.take, PLACES.place_of, PLACES.set_place, PLACES.rearrange = take, place_of, set_place, rearrange
-PLACES.size_of, PLACES.is_place, PLACES.free_places = size_of, is_place, free_places
-PLACES.put, PLACES.lift, PLACES.meets, PLACES.release = put, lift, meets, release
-PLACES.has_place, PLACES.has_free, PLACES.lacks = has_place, has_free_box, lacks
-PLACES.largest, PLACES.largest_now, PLACES.searched = largest_box, largest_now, searched
+cdef machine_places_t TORUS_PLACES
+TORUS_PLACES.occupy, TORUS_PLACES.place_of = occupy, place_of
+TORUS_PLACES.set_place, TORUS_PLACES.set_occupancy = set_place, set_occupancy
+TORUS_PLACES.size_of, TORUS_PLACES.is_place, TORUS_PLACES.free_places = size_of, is_place, free_places
+TORUS_PLACES.put, TORUS_PLACES.lift, TORUS_PLACES.meets, TORUS_PLACES.release = put, lift, meets, release
+TORUS_PLACES.has_place, TORUS_PLACES.has_free, TORUS_PLACES.lacks = has_place, has_free_box, lacks
+TORUS_PLACES.largest, TORUS_PLACES.largest_now, TORUS_PLACES.searched = largest_box, largest_now, searched
 
-# Tori whose rows fit the memory of slices can search around one place (row_slices.pxd).
-cdef machine_places_t PLACES_WITH_SLICES = PLACES
-PLACES_WITH_SLICES.has_free_at = has_free_at
+# On tori where slices are kept, a search around one place is possible (row_slices.pxd).
+cdef machine_places_t TORUS_PLACES_WITH_SLICES = TORUS_PLACES
+TORUS_PLACES_WITH_SLICES.has_free_at = has_free_at
 
 
 cdef int open_torus(void *target, dict options, dict columns) except -1:
@@ -303,8 +304,8 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
     machine.boxes = True
     machine.next_size = next_size
-    machine.named = &NODES
-    machine.placed = &PLACES_WITH_SLICES if m.finder.slices.able else &PLACES
+    machine.named = &TORUS_NODES
+    machine.placed = &TORUS_PLACES_WITH_SLICES if m.finder.slices.able else &TORUS_PLACES
     return 0
 
 

@@ -22,7 +22,7 @@ cdef struct counts_t:               # all zero is an empty one
     int n                           # marked nodes
     int32_t *node                   # [torus.nodes]: their numbers
     uint64_t *mark                  # [torus.words]: the same as a mask
-    int a, b, c                     # the shape looked at
+    int a, b, c                     # the current shape
     bint has_planes, has_sum        # whether there are counts of all its bases, and how
     int planes
     long words                      # uint64 words a plane
@@ -36,9 +36,9 @@ cdef struct counts_t:               # all zero is an empty one
 cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_maps, row_maps_t *row_maps,
                      const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether,
                      arena_t *memory) noexcept nogil
-# Look at a shape, for the next two questions.
+# Sets the current shape, for the next two functions.
 cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
-# Keep the bases of at most k marked nodes; tells whether one is left.
+# Keep the bases of at most k marked nodes; returns whether one is left.
 cdef bint counts_cap(counts_t *c, uint64_t *map, int k) noexcept nogil
 # The least count in a map that is not empty; the bases of that count are kept.
 cdef int counts_least(counts_t *c, uint64_t *map) noexcept nogil

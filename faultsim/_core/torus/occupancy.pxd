@@ -131,7 +131,7 @@ cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept n
 cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil  # any busy node in the box?
 cdef int occ_count(const torus_t *t, const uint64_t *occ) noexcept nogil                     # busy nodes
 cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noexcept nogil
-cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil    # of a byte a node
+cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil    # of one byte per node
 
 
 cdef inline int boxes_push(boxes_t *list, const box_t *box) noexcept nogil:

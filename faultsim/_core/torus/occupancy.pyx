@@ -214,7 +214,7 @@ cdef int _bases(const void *p, const void *q) noexcept nogil:
 
 
 cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:
-    if list.n < 2:  # of a list that never had one there is no block, which qsort wants
+    if list.n < 2:  # a list that never had an item has no block, and qsort must not get NULL
         return
     if order == EXTENTS_DESCENDING:
         qsort(list.at, list.n, sizeof(box_t), _descending)

@@ -1,6 +1,6 @@
 /* Included by row_maps.h once for every target; FS_NAME gives the names, FS_TARGET the function attribute. */
 
-/* dst = a & b, b at any byte; tells whether a bit is left */
+/* dst = a & b, b at any byte; returns whether a bit is left */
 FS_TARGET static uint64_t FS_NAME(fs_both)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a,
                                            const void *FS_RESTRICT b, long n) {
     const fs_word *p = (const fs_word *)b;
@@ -64,7 +64,7 @@ FS_TARGET static int FS_NAME(fs_into_run)(uint64_t *FS_RESTRICT dst, const uint6
     return run ? 2 : any != 0;
 }
 
-/* acc |= row; tells whether the row has a bit */
+/* acc |= row; returns whether the row has a bit */
 FS_TARGET static uint64_t FS_NAME(fs_fold)(uint64_t *FS_RESTRICT acc, const uint64_t *FS_RESTRICT row, long n) {
     uint64_t any = 0;
     for (long i = 0; i < n; i++) { acc[i] |= row[i]; any |= row[i]; }
@@ -101,7 +101,7 @@ FS_TARGET static void FS_NAME(fs_spread)(uint8_t *FS_RESTRICT u, uint64_t w, lon
     for (long i = 0; i < n; i++) u[i] += (uint8_t)((w >> i) & 1);
 }
 
-/* dst = the lesser of two, byte by byte, in rows of `pitch` (a multiple of 32); tells whether one is left */
+/* dst = the lesser of two, byte by byte, in rows of `pitch` (a multiple of 32); returns whether one is left */
 FS_TARGET static int FS_NAME(fs_lower)(uint8_t *FS_RESTRICT dst, const uint8_t *FS_RESTRICT a, const uint8_t *FS_RESTRICT b,
                                        long step_b, long rows, long pitch) {
     uint8_t any = 0;

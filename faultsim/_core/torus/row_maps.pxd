@@ -58,7 +58,7 @@ cdef struct view_t:                 # one occupancy, and the results of searches
     int *cap                        # [y + 1][x + 1]: bounds of the runs in columns (a, b, 1), at cap[b*(x+1) + a]
     uint64_t *layers                # [y + 1] maps of (1, b, 1), as far as known; NULL where they would be too large
     unsigned char *layer_state      # [y + 1]: 0 = not known, 1 = known, 2 = known to be empty
-    int64_t spent                   # words of maps looked at in order to find bounds, since all was forgotten
+    int64_t spent                   # words of maps read in order to find bounds, since all was forgotten
     uint64_t life                   # a number of row_maps_t.lives, another one for each time that all was forgotten
     uint64_t *absent                # [nodes + 1]: == life: there is no free box of this size
     # What the finder stores of candidates in this view (finder.pxd), to be raised as the bounds are:
@@ -86,17 +86,17 @@ cdef struct row_maps_t:
     uint64_t *column
     uint64_t *spare
     uint64_t *run
-    int64_t looked                  # words of maps looked at in order to find boxes, since it was made
+    int64_t looked                  # words of maps read in order to find boxes, since it was made
     uint64_t lives                  # counts what views forget, and what a finder forgets of candidates; from 1 on
 
 
-# Words of maps that were looked at: of this occupancy, and in all.
+# Words of maps that were read: of this occupancy, and in all.
 cdef inline void row_map_spend(row_maps_t *l, view_t *v, int64_t words) noexcept nogil:
     v.spent += words
     l.looked += words
 
 
-# What is made is all zero before.  Where memory is out, the arena says so.
+# What is made is all zero before.  If memory is out, arena_t.failed is set.
 cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
 cdef void view_init(view_t *v, row_maps_t *l, arena_t *memory) noexcept nogil
 
@@ -136,10 +136,10 @@ cdef void row_map_project(row_maps_t *l, const uint64_t *map, uint64_t *px, uint
 # The first base p of a map, or the first with p.x in ux, p.y in uy or p.z in uz (ux NULL: any); False = none.
 cdef bint row_map_pick(const row_maps_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy,
                        const uint64_t *uz, box_t *base) noexcept nogil
-# Clear the bases that lie in none of the three sets; tells whether one is left.
+# Clear the bases that lie in none of the three sets; returns whether one is left.
 cdef bint row_map_filter(const row_maps_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
                          const uint64_t *uz) noexcept nogil
 # The first base at or after bit `*at` (a running index; begin with 0; moved past it); False = no more.
 cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil
-# Append the boxes of a shape, whose bases these are: 0; -1 no memory.
+# Append the boxes of a shape at these bases: 0; -1 no memory.
 cdef int row_map_list(const row_maps_t *l, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil

@@ -368,7 +368,7 @@ cdef int row_map_hunt(const row_maps_t *l, const view_t *v, int least, int enoug
     return l.kernels.hunt(v.free, &l.octet, least, enough, <int *> box)
 
 
-# -- what a map says -------------------------------------------------------------------------------------------------
+# -- tests of a map  -------------------------------------------------------------------------------------------------
 
 cdef void row_map_project(row_maps_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
     cdef const torus_t *t = l.torus

@@ -24,9 +24,9 @@ cdef struct slices_t:
     uint8_t *low[4]                 # the least of so many columns, in rows of `pitch`: up and down, twice
     uint8_t *least[2]               # the least of so many rows of those
     int *reach                      # [rows + 1]
-    int64_t looked                  # words that were looked at, since it was made
+    int64_t looked                  # words that were read, since it was made
 
-# Where memory is out, the arena says so.
+# If memory is out, arena_t.failed is set.
 cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcept nogil
 
 # Make the view one of `occ`, in which no node is free that was busy, except in these boxes.  What has been found out
@@ -43,6 +43,6 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil
 
-# Is the box small enough to look beside it rather than in the whole machine?
+# Whether the box is small enough that a search beside it takes less time than one of the whole machine.
 cdef inline bint slices_pay(const row_maps_t *l, const box_t *p) noexcept nogil:
     return <int64_t> l.torus.limit.slice_part * box_size(p) <= l.torus.nodes

@@ -10,7 +10,7 @@ from faultsim._core.torus.occupancy cimport torus_t
 from faultsim._core.torus.row_maps cimport row_map_free, view_load, view_reset
 
 cdef enum:
-    # Bytes of a row of bases that are looked at together: the width of a vector loop, so a constant.  Tori with an axis
+    # Bytes of a row of bases that are read together: the width of a vector loop, so a constant.  Tori with an axis
     # of more than 32 nodes test it (tests/core/test_row_slices.py).
     STEP = 32
 
@@ -29,7 +29,7 @@ cdef struct frame_t:                # the window around a box
     int row, column                 # where it begins
     int rows, columns               # in the window
     int base_rows, base_columns     # where boxes begin that meet the box
-    int before_rows, before_columns     # of them before the box; 0: those around a ring are told from no others
+    int before_rows, before_columns     # of them before the box; 0 on a ring, where none is first
     int most_rows, most_columns     # the largest extents
     long pitch, wide
 
@@ -55,7 +55,7 @@ cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcep
 
 # -- the runs on either side -------------------------------------------------------------------------------------------
 
-cdef inline uint64_t _line(const row_maps_t *l, const uint64_t *map, int x, int y) noexcept nogil:
+cdef inline uint64_t _z_line(const row_maps_t *l, const uint64_t *map, int x, int y) noexcept nogil:
     cdef int bit = y * l.torus.field
     return (map[x * <long> l.row + (bit >> 6)] >> (bit & 63)) & ones(l.torus.z)
 
@@ -73,14 +73,14 @@ cdef void _bits(slices_t *s, const row_maps_t *l, const uint64_t *free, const sl
     cdef int row, y
     for row in range(q.rows):
         if q.axis < 2:
-            s.bits[row] = _line(l, free, q.at, row) if q.axis == 0 else _line(l, free, row, q.at)
+            s.bits[row] = _z_line(l, free, q.at, row) if q.axis == 0 else _z_line(l, free, row, q.at)
             continue
         if l.torus.field == 64:
             s.bits[row] = l.kernels.cut(&free[row * <long> l.row], q.at, q.columns)
             continue
         s.bits[row] = 0
         for y in range(q.columns):
-            s.bits[row] |= ((_line(l, free, row, y) >> q.at) & 1) << y
+            s.bits[row] |= ((_z_line(l, free, row, y) >> q.at) & 1) << y
 
 
 cdef void _along_z(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q, int x,
@@ -94,7 +94,7 @@ cdef void _along_z(slices_t *s, const row_maps_t *l, const uint64_t *free, const
     while lines:
         y = fs_lowest(lines)
         lines &= lines - 1
-        line = _line(l, free, x, y)
+        line = _z_line(l, free, x, y)
         w = line >> q.at
         if t.wrap and q.at > 0:
             w |= line << (t.z - q.at)
@@ -126,7 +126,7 @@ cdef void _along(slices_t *s, const row_maps_t *l, const uint64_t *free, const s
             i = _beyond(q.at, -k if way else k, q.depth, t.wrap)
             if i < 0:
                 break
-            line &= _line(l, free, i, row) if q.axis == 0 else _line(l, free, row, i)
+            line &= _z_line(l, free, i, row) if q.axis == 0 else _z_line(l, free, row, i)
             if line == 0:
                 break
             l.kernels.spread(side, line, q.columns)
@@ -316,6 +316,8 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
             if _last(s, most, f.most_columns, need) == 0:
                 break
             last = _last(s, most, columns, need)
+        # Rectangles of fewer rows are done: s.least has the least runs over rows - 1 rows; `most` bounds the rows of a
+        # free rectangle of so many columns or more.
         for rows in range(1, last + 1):
             n = min(f.base_rows, f.rows - rows + 1) * f.pitch
             s.looked += n >> 3
@@ -356,7 +358,7 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
 
 cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_t *p, int aim, int need, view_t *v,
               int64_t enough, family_t *three) noexcept nogil:
-    """Through all slices of a box; what _walk says."""
+    """Through all slices of a box; returns the value of _walk."""
     cdef const torus_t *t = l.torus
     cdef slice_t q
     cdef frame_t f

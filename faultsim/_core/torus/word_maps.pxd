@@ -1,4 +1,4 @@
-"""The same as row_maps.pxd for a torus of at most 128 nodes, whose maps are single integers: bit = node number.
+"""The same as row_maps.pxd for a torus of at most 128 nodes, with single integers as maps: bit = node number.
 
 A *map* has the bases of the free boxes of one shape set.  Turning it along an axis is two shifts and a mask.
 """
@@ -32,7 +32,7 @@ cdef struct word_maps_t:
 
 
 cdef bint word_map_fits(const torus_t *torus) noexcept nogil
-# The maps are all zero before.  Where memory is out, the arena says so.
+# The maps are all zero before.  If memory is out, arena_t.failed is set.
 cdef void word_map_init(word_maps_t *s, const torus_t *torus, arena_t *memory) noexcept nogil
 
 

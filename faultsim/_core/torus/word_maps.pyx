@@ -48,7 +48,7 @@ cdef u128 word_map_canonical(const word_maps_t *s, u128 map, int a, int b, int c
     return map
 
 
-cdef inline void _project(const axis_t *axis, u128 map, uint64_t *out) noexcept nogil:
+cdef inline void _project_axis(const axis_t *axis, u128 map, uint64_t *out) noexcept nogil:
     cdef int i
     cdef uint64_t w = 0
     out[0] = 0
@@ -63,9 +63,9 @@ cdef inline void _project(const axis_t *axis, u128 map, uint64_t *out) noexcept 
 
 
 cdef void word_map_project(const word_maps_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
-    _project(&s.x, map, px)
-    _project(&s.y, map, py)
-    _project(&s.z, map, pz)
+    _project_axis(&s.x, map, px)
+    _project_axis(&s.y, map, py)
+    _project_axis(&s.z, map, pz)
 
 
 cdef u128 word_map_members(const axis_t *axis, const uint64_t *set) noexcept nogil:

@@ -13,7 +13,7 @@ from faultsim.errors import BusyError, DecisionError, EngineError
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.door cimport Door
-from faultsim._core.inputs cimport column
+from faultsim._core.inputs cimport input_column
 from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.workflow.run cimport workflow_instant, workflow_next
@@ -112,7 +112,7 @@ cdef class WorkflowEngine:
 
     cdef object table_column(self, given, str name, dtype, Py_ssize_t rows, last):
         """A column; where it has no rows, one entry, so that there is a first one to point to."""
-        return column(self.arrays, given, name, dtype, rows) if rows else np.array([last], dtype)
+        return input_column(self.arrays, given, name, dtype, rows) if rows else np.array([last], dtype)
 
     cdef int point_to_graph(self, tables) except -1:
         cdef workflow_t *s = &self.s
@@ -122,13 +122,13 @@ cdef class WorkflowEngine:
         if jobs < 1 or workflows < 1:
             raise ValueError("there must be a workflow, and a job in it")
         s.n, s.workflows = jobs, workflows
-        first = column(self.arrays, tables["first_job"], "first_job", np.int64, workflows + 1)
+        first = input_column(self.arrays, tables["first_job"], "first_job", np.int64, workflows + 1)
         if first[0] != 0 or first[workflows] != jobs or (np.diff(first) < 1).any():
             raise ValueError("first_job: every workflow has a job, and they follow each other")
         s.graph.first_job = &first[0]
-        s.graph.arrival = self.real(column(self.arrays, tables["arrival"], "arrival", np.float64, workflows))
+        s.graph.arrival = self.real(input_column(self.arrays, tables["arrival"], "arrival", np.float64, workflows))
         for side in ("predecessor", "successor"):
-            starts = column(self.arrays, tables[f"{side}_start"], f"{side}_start", np.int64, jobs + 1)
+            starts = input_column(self.arrays, tables[f"{side}_start"], f"{side}_start", np.int64, jobs + 1)
             job = self.table_column(tables[side], side, np.int32, edges, 0)
             size = self.table_column(tables[f"{side}_transfer"], f"{side}_transfer", np.float64, edges, 0.0)
             if starts[0] != 0 or starts[jobs] != edges or (np.diff(starts) < 0).any():
@@ -147,7 +147,7 @@ cdef class WorkflowEngine:
         if nodes < 1:
             raise ValueError("there must be a node")
         s.nodes = nodes
-        s.machine.speed = self.real(column(self.arrays, tables["speed"], "speed", np.float64, nodes))
+        s.machine.speed = self.real(input_column(self.arrays, tables["speed"], "speed", np.float64, nodes))
         cost = np.ascontiguousarray(tables["cost"], dtype=np.float64)
         s.machine.per_node = cost.ndim == 2
         if cost.shape[0] != s.n or cost.ndim > 2 or cost.ndim == 2 and cost.shape[1] != s.nodes:
@@ -179,6 +179,7 @@ cdef class WorkflowEngine:
     cdef int set_world(self, world) except -1:
         cdef workflow_t *s = &self.s
         cdef Py_ssize_t rows
+        # Both tables have the same form: a node and two times per row, ascending.
         for what, first, second in (("failures", "time", "downtime"), ("predictions", "begin", "end")):
             table = getattr(world, what, None)
             rows = 0 if table is None else len(table.node)
@@ -218,7 +219,7 @@ cdef class WorkflowEngine:
             raise EngineError("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
             if self.ready:
-                self.verify()        # says which
+                self.verify()        # raises with the name of the invariant
             raise EngineError("the edges of a workflow lead round in a circle, or an invariant does not hold")
         raise EngineError(f"unknown status {code}")
 
@@ -250,7 +251,7 @@ cdef class WorkflowEngine:
 
     @property
     def n_looks(self):
-        """Nodes looked at for a job so far, for tests of how work grows."""
+        """Nodes read for a job so far, for tests of how work grows."""
         _inside = self.door.enter(True)
         return self.s.n_looks
 
@@ -261,7 +262,7 @@ cdef class WorkflowEngine:
         return self.s.n_events
 
     def verify(self):
-        """Check the invariants; EngineError says which is broken."""
+        """Check the invariants; EngineError names the broken one."""
         cdef const char *found
         _inside = self.door.enter(True)
         with nogil:

@@ -1,8 +1,8 @@
 """Heft: plan each workflow when it arrives, into the gaps that earlier plans left, and follow the plan through failures
 (workflow-model.md#heft).
 
-A transfer is an edge k out of a job (graph.after[k]) whose nodes differ.  It is `none` until its source is done, then
-waits for both nodes to be up, moves, and is there; a failure of one of the nodes makes it wait again.
+A transfer is an edge k out of a job (graph.after[k]) between two different nodes.  It is `none` until its source is
+done, then waits for both nodes to be up, moves, and is there; a failure of one of the nodes makes it wait again.
 """
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
@@ -57,7 +57,7 @@ cdef int32_t first_gap(const heft_t *f, int32_t node, double ready, double lengt
     """The place in the node's row where the first gap is that takes a job, and when it would start."""
     cdef const stay_t *stay = f.stay[node]
     cdef int32_t low = 0, high = f.n[node], mid
-    # A gap whose end is before `ready` takes nothing.
+    # A gap that ends before `ready` takes nothing.
     while low < high:
         mid = (low + high) >> 1
         if stay[mid].start < ready:
@@ -110,7 +110,7 @@ cdef double inputs_there(const workflow_t *s, const heft_t *f, int32_t job, int3
     return latest
 
 
-cdef int plan_job(workflow_t *s, heft_t *f, int32_t job) noexcept nogil:
+cdef int plan_task(workflow_t *s, heft_t *f, int32_t job) noexcept nogil:
     cdef int32_t node, place, best = -1, best_place = 0
     cdef double start = 0.0, length, finish, best_start = 0.0, best_finish = 0.0
     s.n_looks += s.nodes
@@ -134,7 +134,7 @@ cdef int plan_workflow(workflow_t *s) noexcept nogil:
     while s.pool.n > 0:
         job = s.pool.down_job[bit_tree_next(&s.pool.down, 0)]
         leave_pool(s, job)
-        if plan_job(s, <heft_t *>s.scheduler.state, job) < 0:
+        if plan_task(s, <heft_t *>s.scheduler.state, job) < 0:
             return NO_MEMORY
         for k in range(s.graph.after_start[job], s.graph.after_start[job + 1]):
             other = s.graph.after[k]
@@ -153,7 +153,7 @@ cdef inline void enlist(heft_t *f, int64_t *row, int64_t *n, int64_t k, int8_t s
     n[0] += 1
 
 
-cdef inline void strike(heft_t *f, int64_t *row, int64_t *n, int64_t k) noexcept nogil:
+cdef inline void remove_row(heft_t *f, int64_t *row, int64_t *n, int64_t k) noexcept nogil:
     n[0] -= 1
     row[f.place[k]] = row[n[0]]
     f.place[row[n[0]]] = f.place[k]
@@ -163,7 +163,7 @@ cdef void end_transfer(workflow_t *s, int64_t k) noexcept nogil:
     cdef heft_t *f = <heft_t *>s.scheduler.state
     if f.state[k] != MOVING or f.ends[k] != s.now:
         return                       # a failure broke it off
-    strike(f, f.moving, &f.n_moving, k)
+    remove_row(f, f.moving, &f.n_moving, k)
     f.state[k] = THERE
     f.missing[s.graph.after[k]] -= 1
 
@@ -174,7 +174,7 @@ cdef int break_transfers(workflow_t *s, int32_t node) noexcept nogil:
     while i < f.n_moving:
         k = f.moving[i]
         if s.job.node[f.source[k]] == node or s.job.node[s.graph.after[k]] == node:
-            strike(f, f.moving, &f.n_moving, k)
+            remove_row(f, f.moving, &f.n_moving, k)
             enlist(f, f.waiting, &f.n_waiting, k, WAITING)
         else:
             i += 1
@@ -190,7 +190,7 @@ cdef int begin_transfers(workflow_t *s, heft_t *f) noexcept nogil:
         if s.machine.is_down[source] or s.machine.is_down[target]:
             i += 1
             continue
-        strike(f, f.waiting, &f.n_waiting, k)
+        remove_row(f, f.waiting, &f.n_waiting, k)
         enlist(f, f.moving, &f.n_moving, k, MOVING)
         f.ends[k] = s.now + moving(s, s.graph.after_size[k], source, target)
         # After the jobs of this instant: they are numbered below.

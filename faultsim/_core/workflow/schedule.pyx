@@ -1,8 +1,8 @@
 """RANK_HYBD, FLAW and FIFO: ready jobs wait in a pool, and passes put them on free nodes (workflow-model.md#pass).
 
 A try of a job looks at all free nodes.  Where nodes are alike, it looks at those that have an input of the job and at
-the first of the others about which the predictor says no, and a pass looks at the failures and predictions until the
-job would finish: nodes as such cost a step of 64.
+the first of the others for which the predictor predicts no failure, and a pass reads the failures and predictions until
+the job would finish: nodes as such cost a step of 64.
 """
 
 from libc.math cimport INFINITY
@@ -26,7 +26,7 @@ cdef struct inputs_t:
     double total         # sum of all, in order
 
 # What a try of a job came to.
-cdef struct choice_t:
+cdef struct node_choice_t:
     int32_t node         # -1: none
     double finish
     int32_t asked
@@ -102,7 +102,7 @@ cdef inline bint is_right(workflow_t *s, int32_t node, double until, bint answer
 
 
 cdef void count_pass(workflow_t *s) noexcept nogil:
-    """One question about each free node, about the job whose finishes are at hand."""
+    """One question to the predictor per free node, for the job with the finishes computed last."""
     cdef int32_t i, node
     cdef uint64_t word
     s.count.pass_asked += s.machine.n_free
@@ -118,7 +118,7 @@ cdef void count_pass(workflow_t *s) noexcept nogil:
                 s, node, s.scan.finish_on[node], s.asks and is_foreseen(s, node, s.scan.finish_on[node]))
 
 
-cdef void count_refusals(workflow_t *s, choice_t *choice) noexcept nogil:
+cdef void count_refusals(workflow_t *s, node_choice_t *choice) noexcept nogil:
     """The nodes that were asked before the chosen one, all of which are predicted to fail; all, if none is chosen."""
     cdef int32_t i, node
     cdef int64_t k
@@ -139,8 +139,9 @@ cdef void count_refusals(workflow_t *s, choice_t *choice) noexcept nogil:
                 choice.wake = s.faults.foreseen.end[k]
 
 
-cdef void choose_node(workflow_t *s, int32_t job, bint first, const inputs_t *inputs, choice_t *choice) noexcept nogil:
-    """The free node of the earliest finish about which the predictor says no."""
+cdef void choose_node(workflow_t *s, int32_t job, bint first, const inputs_t *inputs,
+                      node_choice_t *choice) noexcept nogil:
+    """The free node with the earliest finish for which no failure is predicted."""
     cdef int32_t i, node
     cdef uint64_t word
     cdef double finish
@@ -274,7 +275,7 @@ cdef void count_pass_alike(workflow_t *s, double finish, int32_t n, const inputs
     s.count.pass_right += s.machine.n_free - wrong
 
 
-cdef inline void count_refusal(workflow_t *s, int32_t node, double finish, choice_t *choice) noexcept nogil:
+cdef inline void count_refusal(workflow_t *s, int32_t node, double finish, node_choice_t *choice) noexcept nogil:
     cdef double end = s.faults.foreseen.end[ahead(&s.faults.foreseen, node, s.now)]
     choice.asked += 1
     s.count.node_right += is_right(s, node, finish, True)
@@ -282,7 +283,8 @@ cdef inline void count_refusal(workflow_t *s, int32_t node, double finish, choic
         choice.wake = end
 
 
-cdef void choose_alike(workflow_t *s, int32_t job, bint first, const inputs_t *inputs, choice_t *choice) noexcept nogil:
+cdef void choose_alike(workflow_t *s, int32_t job, bint first, const inputs_t *inputs,
+                       node_choice_t *choice) noexcept nogil:
     """As `choose_node`: all nodes finish the job at the same time, but for the special ones."""
     cdef int32_t i, n, node
     cdef double finish, plain
@@ -333,12 +335,14 @@ cdef int make_pass(workflow_t *s) noexcept nogil:
     cdef double wake = INFINITY, begin
     cdef bint hungry = False
     cdef inputs_t inputs
-    cdef choice_t choice
+    cdef node_choice_t choice
     cdef event_t entry
     cdef int code = OK
     if not s.changed:
         return OK
     s.wake = INFINITY
+    # Jobs before `place` in the order (or popped from the queue, if fifo) have started, are parked, or found no node
+    # and stay in the pool; `wake` is the earliest time at which one of these may find a node without another event.
     while s.machine.n_free > 0:
         if s.pool.fifo:
             if not heap_pop(&s.pool.queue, &entry):

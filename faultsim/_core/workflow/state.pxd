@@ -2,7 +2,7 @@
 # made of.
 #
 # Jobs of all workflows are numbered one after the other; "job" below is such a number, so that a smaller one comes
-# first wherever the model says "in the order of jobs across workflows".
+# first wherever the model has "in the order of jobs across workflows".
 #
 # A job is waiting for others (pending > 0), in the pool, on a node, or done:
 #     pending[j] > 0  ->  pool.has[j]  ->  machine.on[node[j]] == j  ->  done[j]      (a kill leads back to the pool)
@@ -95,7 +95,7 @@ cdef struct pool_t:
     int32_t *parked_after              # and the job after each: they are in no tree and no queue meanwhile
 
 # The nodes: what jobs take on them (the caller's columns), and what they do now.
-cdef struct nodes_t:
+cdef struct workflow_nodes_t:
     const double *cost                 # (n) or (n, nodes) s
     bint per_node                      # cost has one column per node
     const double *speed                # (nodes)
@@ -137,7 +137,7 @@ cdef struct scan_t:
     int64_t *seen                      # (nodes) stamp of the last job with an input on the node; + 1: it is gathered
     int64_t stamp                      # even
     int64_t *counted                   # (nodes) stamp of the last pass that counted an answer about the node
-    event_t *stay                      # (n, Fifo only) jobs that a pass looked at and left in the pool
+    event_t *stay                      # (n, Fifo only) jobs that a pass read and left in the pool
 
 cdef struct count_t:
     double loss
@@ -156,7 +156,7 @@ cdef struct kept_t:
     int64_t n_events
     int64_t cap_events
 
-# A scheduler: what follows from the events of an instant, and who gets a node then.  Codes are OK or NO_MEMORY.
+# A scheduler: what follows from the events of an instant, and which jobs get nodes then.  Codes are OK or NO_MEMORY.
 cdef struct workflow_scheduler_t:
     void *state                        # as the next two: part_t of memory.pxd
     void *(*copy)(const void *state, const void *sim) noexcept nogil
@@ -165,7 +165,7 @@ cdef struct workflow_scheduler_t:
     # The jobs of a workflow that wait for no others have entered the pool; the output of a job is there.
     int (*arrived)(workflow_t *s) noexcept nogil                       # may be NULL
     int (*done)(workflow_t *s, int32_t job) noexcept nogil
-    # A job was killed; a node fails, whose own job was killed; an edge has its event (a FINISH of n + edge).
+    # A job was killed; a node fails, after its own job was killed; an edge has its event (a FINISH of n + edge).
     int (*killed)(workflow_t *s, int32_t job) noexcept nogil           # may be NULL
     int (*failed)(workflow_t *s, int32_t node) noexcept nogil
     void (*moved)(workflow_t *s, int64_t edge) noexcept nogil          # may be NULL, where nothing pushes it
@@ -180,11 +180,11 @@ cdef struct workflow_t:
     graph_t graph
     jobs_t job
     pool_t pool
-    nodes_t machine
+    workflow_nodes_t machine
     moves_t moves
     faults_t faults
     workflow_scheduler_t scheduler
-    bint asks                          # it asks the predictor
+    bint asks                          # it uses the predictor
     bint changed                       # an event of this instant had an effect: a pass is due
     scan_t scan
     heap_t heap
@@ -194,7 +194,7 @@ cdef struct workflow_t:
     int32_t *arrivals                  # workflows by (arrival, number); the caller's
     int32_t n_done
     int64_t n_events
-    int64_t n_looks                    # nodes that were looked at for a job: what passes and plans take
+    int64_t n_looks                    # nodes that were read for a job: what passes and plans take
     count_t count
     kept_t record
 

@@ -114,7 +114,7 @@ cdef double mean_moving(const workflow_t *s) noexcept nogil:
 
 
 cdef inline int64_t place_value(double value) noexcept nogil:
-    """The bits of a number: the next one has 1 more; from the 53rd on they say between which powers of two it is."""
+    """The bits of a number: the next one has 1 more; from the 53rd on they are its exponent in base two."""
     cdef int64_t bits
     memcpy(&bits, &value, sizeof(double))
     return bits

@@ -1,11 +1,12 @@
-"""The slow, obvious engine of workflows: docs/background/workflow-model.md read aloud.
+"""The plain engine of workflows, which follows docs/background/workflow-model.md sentence by sentence.
 
 It shares no code with the fast engine: when the two agree on every decision of random workflows, a misreading must have
 been made twice.  Each rule is one function beside the sentence of the page that it stands for.
 
-- `workflow_state`: jobs, nodes, the pool; moving data, putting and killing
-- `workflow_order`: upward ranks and the order of the pool; `workflow_pass`: the pass, and asking
-- `workflow_plan`, `workflow_heft`: the baseline that plans, and how its plan is followed
+- `state`: jobs, nodes and the pool; moving data, putting and killing jobs
+- `order`: upward ranks; `schedulers`: the order of the pool at a pass, and which schedulers use the predictor
+- `schedule`: the pass, and the questions to the predictor
+- `plan`: the plan of HEFT; `follow`: how that plan is followed when nodes fail
 """
 
 import math
