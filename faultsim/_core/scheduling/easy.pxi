@@ -37,7 +37,6 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
             code = find_shadow(p, s, q.job[q.head])
             if code < 0:
                 return code
-            continue         # the same job may now be known to outlive the shadow time
         code = try_start(p, s, at)
         if code < 0:
             return code
@@ -51,7 +50,7 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     return OK
 
 
-cdef int run_pass(easy_t *p, sim_t *s, bint afresh) noexcept nogil:
+cdef inline int run_pass(easy_t *p, sim_t *s, bint afresh) noexcept nogil:
     """A pass over a queue that is in its order."""
     cdef queue_t *q = &s.queue
     cdef int code = start_first(p, s, &afresh)

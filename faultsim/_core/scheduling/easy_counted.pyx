@@ -7,7 +7,8 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    TOGETHER, any_fits, begin_pass, close_gap, is_empty, keep_range, open_scan, open_slopes, sort_now, sort_queue,
+    TOGETHER, any_fits, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
+    sort_now, sort_queue,
 )
 from faultsim._core.scheduling.by_slope cimport (
     add_candidate, choice_t, first_candidate, first_job, heapify, open_choice, pop_candidate, remove_at,
@@ -46,10 +47,7 @@ cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
 
 cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     # Rounded up, so that no job that ends in time is passed over; try_start compares doubles.
-    if p.valid:
-        p.longest = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
-    else:
-        p.longest = INFINITY
+    p.longest = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
 
 
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
@@ -65,6 +63,8 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     cdef float longest = p.longest
     cdef const int32_t *need
     cdef const float *least
+    if not p.valid:
+        return next_fitting(q.need, at, end, free)
     while at + TOGETHER <= end:
         need, least, may = q.need + at, q.least + at, 0
         for k in range(TOGETHER):        # the compiler makes vectors of this

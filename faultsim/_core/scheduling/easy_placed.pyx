@@ -2,6 +2,10 @@
 
 With reservation="any" the head has no place of its own: a job that outlives the shadow time must leave a place that is
 large enough free in `occ`, the occupancy at that time.  With "fixed" it must be clear of `reserved`.
+
+The shadow is kept from pass to pass (`kept`), also where jobs left meanwhile (`left`): it can then only be earlier, and
+only by a place that meets one that was left.  Places that become free at the shadow time (`near`) bound the search for
+one that a permit leaves to the head: every such place meets one of these.
 """
 
 from libc.math cimport INFINITY
@@ -99,7 +103,7 @@ cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
     return code
 
 
-cdef void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
+cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     cdef permit_t *permit = &p.permit
     memset(permit, 0, sizeof(permit_t))
     if p.fixed:
@@ -191,7 +195,7 @@ cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexce
     return known > 0 or (known == 0 and end_if_started(s, job) > p.time)
 
 
-cdef int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const int32_t *queue = s.queue.job
     cdef const int32_t *need = s.need
     cdef const int64_t *refused = p.refused
@@ -213,7 +217,7 @@ cdef int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcep
     return at
 
 
-cdef int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
+cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t job = s.queue.job[at], need = s.need[job], size
     cdef bint outlives = end_if_started(s, job) > p.time
     cdef place_t place
