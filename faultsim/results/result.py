@@ -196,7 +196,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     (array([ 0., 10.]), 15.0, 30.0)
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
+    _TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
     #: What `why` calls.  It repeats the run, so `faultsim.simulation`, which imports results, enters it.
     explain: ClassVar[Callable[["Result", int, Mapping[str, Any]], Why]]
 
