@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers import thresholds
+from helpers import selection, thresholds
 from helpers.tally import Tally
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
@@ -29,6 +29,13 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tally(), "tally")
+    if selection.kind_of(config) == "quick" and not config.getoption("hypothesis_profile", None):
+        settings.load_profile("quick")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selection.select(config, items)
 
 
 @pytest.fixture(scope="module", autouse=True)

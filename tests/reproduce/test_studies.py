@@ -70,6 +70,10 @@ def test_claims_are_written(name, tiny_study):
     page = run.page.read_text()
     assert len(re.findall(rf'^- <a id="{letter}\d+"></a>', page, flags=re.M)) == count
     assert f"{count} claims" in run.done.text()
+    short = run.done.summary().splitlines()
+    assert len(short) < 20
+    assert short[short.index("what next") + 1 :][0].endswith(".md")
+    assert [line for line in short if f"{count} claims" in line]
     assert all(words in page for words in TINY[name].says)
 
 
