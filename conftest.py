@@ -9,6 +9,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("faultsim")
     group.addoption("--everything", action="store_true", help="all tests; plain pytest runs a quick selection of them")
     group.addoption("--rest", action="store_true", help="what plain pytest leaves out")
+    group.addoption("--record-durations", action="store_true", help="write tests/helpers/durations.json")
 
 
 @pytest.fixture(autouse=True)

@@ -435,6 +435,17 @@ def _words(kind: Any) -> str:
     return getattr(kind, "__name__", None) or re.sub(r"\b(?:\w+\.)+(?=\w)", "", repr(kind))
 
 
+def count(number: int, nouns: str) -> str:
+    """A number of things, whose plural is given.
+
+    Examples
+    --------
+    >>> count(1, "nodes"), count(2000, "hosts")
+    ('1 node', '2,000 hosts')
+    """
+    return f"{number:,} {nouns.removesuffix('s') if number == 1 else nouns}"
+
+
 def plain(value: object) -> object:
     """A list of what is an array, else the value itself.
 

@@ -29,6 +29,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tally(), "tally")
+    if config.option.record_durations:
+        config.pluginmanager.register(selection.Recorder(), "recorder")
     if selection.kind_of(config) == "quick" and not config.getoption("hypothesis_profile", None):
         settings.load_profile("quick")
 

@@ -1,8 +1,10 @@
 """The quick selection of plain `pytest`: every test function, but few of its cases, and of random cases fewer."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -10,9 +12,10 @@ from hypothesis import is_hypothesis_test, settings
 #: Cases of a function that are in the selection: the first, and one from the middle.
 CASES = 2
 #: Seconds of processor time of a case beyond which it is left out, unless its file would have none.
-LONGEST = 4.0
-#: Function -> seconds of its longest case, of those that take a second or more; ``pytest --everything`` with
-#: ``--durations=0 --durations-min=1`` prints them.
+LONGEST = 2.0
+#: Function -> seconds of its longest case, of those that take `LEAST` or more; ``pytest --everything
+#: --record-durations`` writes them.
+LEAST = 1.0
 DURATIONS = Path(__file__).with_name("durations.json")
 
 # Random cases of a test: enough to touch each strategy.
@@ -45,6 +48,36 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = {item.nodeid for item in items} - {item.nodeid for item in kept}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
     items[:] = kept
+
+
+class Recorder:
+    """A plugin that writes `DURATIONS`: processor time, of children too, so that other programs do not count."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        item.stash[_BEGIN] = sum(os.times()[:4])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[Any]:
+        report = yield
+        if call.when == "teardown":
+            report.user_properties.append(("processor", sum(os.times()[:4]) - item.stash.get(_BEGIN, 0.0)))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name, found = report.nodeid.partition("[")[0], dict(report.user_properties).get("processor", 0.0)
+        self.seconds[name] = max(found, self.seconds.get(name, 0.0))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):
+            kept = {name: round(each, 1) for name, each in sorted(self.seconds.items()) if each >= LEAST}
+            DURATIONS.write_text(json.dumps(kept, indent=0) + "\n", encoding="utf-8")
+
+
+_BEGIN = pytest.StashKey[float]()
 
 
 def is_random(item: pytest.Item) -> bool:
