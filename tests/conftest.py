@@ -19,6 +19,8 @@ settings.register_profile(
 )
 settings.register_profile("slow", derandomize=True, max_examples=1000, database=None, **_common)
 settings.register_profile("explore", max_examples=1000, **_common)
+# Of plain `pytest`: enough to touch each strategy.
+settings.register_profile("quick", derandomize=True, max_examples=8, stateful_step_count=15, database=None, **_common)
 settings.register_profile("few", derandomize=True, max_examples=15, database=None, **_common)  # to count lines
 settings.load_profile("default")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import is_hypothesis_test
 
 #: Cases of a function that are in the selection: the first, and one from the middle.
 CASES = 2
@@ -17,9 +17,6 @@ LONGEST = 2.0
 #: --record-durations`` writes them.
 LEAST = 1.0
 DURATIONS = Path(__file__).with_name("durations.json")
-
-# Random cases of a test: enough to touch each strategy.
-settings.register_profile("quick", settings.get_profile("default"), max_examples=8, stateful_step_count=15)
 
 
 def is_plain(config: pytest.Config) -> bool:
