@@ -67,7 +67,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"faultsim {release}"
 html_theme_options = {
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "show_prev_next": False,
     "show_toc_level": 2,
     "footer_start": ["copyright"],

@@ -1,10 +1,8 @@
 """Writes the reference pages from the package itself, so that they cannot drift from it.
 
-The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies, columns and
-readers are the package's own tables.
+Names are grouped by what people do with them; metrics, policies, columns and readers are the package's own tables.
 """
 
-import ast
 import importlib
 import inspect
 import re
@@ -14,22 +12,8 @@ from pathlib import Path
 from types import ModuleType
 
 import faultsim
+from faultsim.checks import INTERNAL as INTERNAL
 from faultsim.policies.base import Policy
-
-# Public modules that `import faultsim` leaves to those who want them.
-OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
-
-# Methods and attributes of public classes by which policies, tables and engines talk to each other.
-INTERNAL = frozenset({
-    "CALLED", "NOUN", "OWN", "address", "all_intervals", "all_predictions", "any_nodes", "array_shape", "arrays",
-    "asks", "begins_with_nodes", "blocks", "check_against", "check_columns", "check_log", "check_machine",
-    "check_slowdown", "dated", "exchanges_nodes", "expected_runtimes", "first_events", "fitting_log", "from_parts",
-    "has_boxes", "has_python", "held_back", "inputs", "is_asked", "is_slow", "is_written", "largest_job",
-    "largest_place", "lower", "most_nodes", "needs_failures", "node_unit", "nodes_needed", "options", "picture",
-    "planned", "planned_intervals", "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python",
-    "predictions", "refuse_days", "refuse_domains", "refuse_others", "refused", "requests", "says_where",
-    "shape_ranks", "spare_nodes", "spare_units", "speed_forms", "title", "user_data", "with_coordinates", "wraps",
-})  # fmt: skip
 
 # Headings of the kinds of policies, where the kind's own name is none.
 KINDS = {
@@ -39,47 +23,63 @@ KINDS = {
 }  # fmt: skip
 
 
+#: What people do -> the names for it, in the order of the page.  Readers stand with what they return; policies are
+#: groups of their own, by kind, after the machines.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Simulate": ("simulate", "simulate_many", "rerun", "Run", "MODEL_REVISION"),
+    "Logs": ("read", "Workload", "concat", "Limits", "krevat_span", "READERS"),
+    "Machines": ("Cluster", "Torus", "Pod", "Box", "Power"),
+    "Policies": ("POLICIES", "parse_policy"),
+    "Failures": ("FailureTrace", "Domains", "Slowdown"),
+    "Results": (
+        "Result", "load_result", "METRICS", "JobState", "Why", "Reason", "Cause", "kiviat_gain", "expected_ettr",
+    ),
+    "Workflows": ("simulate_workflows", "Workflow", "Resources", "WorkflowResult", "load_workflow_result"),
+    "Sweeps": ("Sweep", "SweepTable", "read_sweep", "load_sweep"),
+    "Plans of pods": ("plan", "PodPlan"),
+    "Synthetic logs and failures": ("synthetic",),
+    "Drive from outside": ("Simulation", "Decision"),
+    "Kernels": ("partition", "knapsack", "EventQueue", "get_include"),
+    "Errors": (),
+}  # fmt: skip
+#: Optional modules -> the group after which their names stand.
+AFTER = {"faultsim.plot": "Results", "faultsim.report": "Results", "faultsim.rl": "Drive from outside"}
+
+
 def groups() -> dict[str, list[str]]:
-    """Public names by the comment above their import, in the order in which they stand there."""
-    source = Path(faultsim.__file__).read_text(encoding="utf-8")
-    headings = {
-        number: line.removeprefix("# ").strip()
-        for number, line in enumerate(source.splitlines(), start=1)
-        if line.startswith("# ") and "ruff" not in line
-    }
-    found: dict[str, list[str]] = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            above = [number for number in headings if number < node.lineno]
-            names = [alias.asname or alias.name for alias in node.names]
-            heading = headings[max(above)] if above else "Other"
-            found.setdefault(heading, []).extend(name for name in names if name in faultsim.__all__)
-    grouped = {name for names in found.values() for name in names}
-    rest = [name for name in faultsim.__all__ if name not in grouped and not name.startswith("__")]
-    if rest:
-        found["Other"] = [*found.get("Other", []), *rest]
-    return {part: names for heading, names in found.items() for part, names in _parts(heading, names) if names}
+    """Public names by what people do with them, `simulate` first; a name that no group has is in "Other"."""
+    gives = {"Workload": "Logs", "FailureTrace": "Failures", "Workflow": "Workflows"}
+    found = {heading: list(names) for heading, names in GROUPS.items()}
+    for row in faultsim.READERS:
+        name = row.read.__name__
+        if name in faultsim.__all__ and name not in found[gives[row.gives.__name__]]:
+            found[gives[row.gives.__name__]].append(name)
+    taken = {name for names in found.values() for name in names}
+    policies = {heading: names for heading, names in _by_kind().items() if names}
+    taken |= {name for names in policies.values() for name in names}
+    rest = [name for name in faultsim.__all__ if name not in taken]
+    found["Errors"] = [name for name in rest if name.endswith("Error")]
+    if other := [name for name in rest if not name.endswith("Error")]:
+        found["Other"] = other
+    ordered: dict[str, list[str]] = {}
+    for heading, names in found.items():
+        ordered[heading] = names
+        if heading == "Policies":
+            ordered |= policies
+    return ordered
 
 
-def _parts(heading: str, names: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """A large group in parts: policies by their kinds, after what is no policy; inputs by what they read."""
-    if heading == "Inputs":
-        readers = [name for name in names if name.startswith("read_")] + ["READERS"]
-        return [(heading, [name for name in names if name not in readers]), ("Readers", readers)]
+def _by_kind() -> dict[str, list[str]]:
+    """Policies by their kinds, the base of a kind first."""
     kind_of = {row.cls.__name__: row.kind for row in faultsim.POLICIES}
-    policies: dict[str, list[str]] = {}
-    rest = []
-    for name in names:
+    policies: dict[str, list[str]] = {row.kind: [] for row in faultsim.POLICIES}
+    for name in faultsim.__all__:
         value = getattr(faultsim, name)
         if name in kind_of:
-            policies.setdefault(kind_of[name], []).append(name)
+            policies[kind_of[name]].append(name)
         elif inspect.isclass(value) and issubclass(value, Policy) and value.kind:
-            policies.setdefault(value.kind, []).insert(0, name)  # the base of a kind
-        else:
-            rest.append(name)
-    parts = [(heading if not policies else "Machines", rest)]
-    kinds = dict.fromkeys(row.kind for row in faultsim.POLICIES)
-    return parts + [(KINDS.get(kind, kind.capitalize()), policies.get(kind, [])) for kind in kinds]
+            policies.setdefault(value.kind, []).insert(0, name)
+    return {KINDS.get(kind, kind.capitalize()): names for kind, names in policies.items()}
 
 
 def documented(module: ModuleType, names: Iterable[str]) -> list[str]:
@@ -119,14 +119,15 @@ def api_page() -> list[str]:
     for heading, names in groups().items():
         here = documented(faultsim, names)
         modules = [name for name in names if inspect.ismodule(getattr(faultsim, name))]
-        if here or modules:
+        after = [name for name, group in AFTER.items() if group == heading]
+        if here or modules or after:
             lines += [f"## {heading}", ""]
         if here:
             lines += summary("faultsim", here)
         for name in modules:
             lines += module_section(f"faultsim.{name}", getattr(faultsim, name), "###")
-    for name in OPTIONAL:
-        lines += module_section(name, importlib.import_module(name), "##")
+        for name in after:
+            lines += module_section(name, importlib.import_module(name), "###")
     return lines
 
 
@@ -156,12 +157,12 @@ def policies_page() -> list[str]:
         heading = kind.capitalize().replace("_", " ")
         lines += [f"## {heading}", "", *table(("name", "class", "what", "machines", "source"), rows)]
         parameters = [
-            (f"`{row.cls.__name__}`", f"`{p.name}`", p.type.replace("``", "`"), p.unit,
+            (f"`{row.cls.__name__}`", f"`{p.name}`", " ".join(filter(None, (p.type.replace("``", "`"), p.unit))),
              "required" if p.default is MISSING else f"`{p.default!r}`", p.meaning.replace("``", "`"))
             for row in faultsim.POLICIES if row.kind == kind for p in row.parameters
         ]  # fmt: skip
         if parameters:
-            lines += table(("class", "parameter", "type", "unit", "default", "meaning"), parameters)
+            lines += table(("class", "parameter", "type, unit", "default", "meaning"), parameters)
         if kind == "order":
             presets = [(f"`{row.name}`", f"`{row.text}`", row.source) for row in faultsim.Key.presets.values()]
             lines += table(("preset of `Key`", "expression", "source"), presets)

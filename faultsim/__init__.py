@@ -295,6 +295,19 @@ __all__ = [
 ]
 
 
+def _show_types() -> None:
+    """`help()` shows the types of functions in short words."""
+    from types import FunctionType
+
+    from faultsim.checks import show_types
+
+    for name in __all__:
+        if isinstance(function := globals().get(name), FunctionType):
+            show_types(function)
+
+
+_show_types()
+
 #: Name -> its module, where that is imported when it is first asked for; "" names a package itself.
 _LATER = {
     "load_result": "results.load",

@@ -8,9 +8,22 @@ import contextlib
 import importlib
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ForwardRef,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)  # fmt: skip
 
 from faultsim import renames, vocabulary
 from faultsim.errors import MissingExtraError, OptionError
@@ -119,7 +132,39 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
-class OldNames:
+#: Methods and attributes of public classes by which policies, tables and engines reach each other, and those of `dict`
+#: that a read-only table refuses: neither the reference nor completion shows them.
+INTERNAL = frozenset({
+    "address", "all_intervals", "all_predictions", "any_nodes", "array_shape", "arrays", "asks", "begins_with_nodes",
+    "blocks", "check_against", "check_columns", "check_log", "check_machine", "check_slowdown", "clear", "dated",
+    "exchanges_nodes", "expected_runtimes", "first_events", "fitting_log", "from_parts", "fromkeys", "has_boxes",
+    "has_python", "held_back", "inputs", "is_asked", "is_slow", "is_written", "largest_job", "largest_place", "lower",
+    "most_nodes", "needs_failures", "node_unit", "nodes_needed", "options", "picture", "planned", "planned_intervals",
+    "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python", "pop", "popitem", "predictions",
+    "refuse_days", "refuse_domains", "refuse_others", "refuse_slowdowns", "refused", "requests",
+    "says_where", "setdefault",
+    "shape_ranks", "spare_nodes", "spare_units", "speed_forms", "title", "update", "user_data", "with_coordinates",
+    "wraps",
+})  # fmt: skip
+
+
+class Listed:
+    """An object whose completion shows what is for users.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> [name for name in dir(fs.Cluster(4)) if not name.startswith("_")]
+    ['name', 'nodes', 'shape']
+    """
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in INTERNAL]
+
+
+class OldNames(Listed):
     """An object with attributes that had other names; a wrong name gets the nearest.
 
     Examples
@@ -333,6 +378,73 @@ def a(noun: str) -> str:
     ('an order', 'a scheduler')
     """
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
+class ShownType:
+    """A type as signatures show it."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def __repr__(self) -> str:
+        return self._words
+
+
+def show_types(function: Any) -> None:
+    """Give a function annotations that ``help()`` shows in short words."""
+    inside = getattr(function, "__wrapped__", function)
+    inside.__annotations__ = {name: shown_type(kind) for name, kind in inside.__annotations__.items()}
+
+
+def shown_type(kind: Any) -> ShownType:
+    """A type in short words for ``help()``, without modules, checks and units.
+
+    Examples
+    --------
+    >>> from typing import Annotated, Literal
+    >>> shown_type(Annotated[float, "s"]), shown_type(Duration), shown_type(Literal["any", "fixed"] | None)
+    (float, Duration, 'any' | 'fixed' | None)
+    """
+    return ShownType(_words(kind))
+
+
+def _words(kind: Any) -> str:
+    if kind is None or kind is type(None):
+        return "None"
+    if isinstance(kind, ShownType | str):
+        return str(kind)
+    if isinstance(kind, ForwardRef):
+        return kind.__forward_arg__
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _words(parts[0])
+    if origin is Literal:
+        return " | ".join(map(repr, parts)) if len(parts) < 5 else "str"
+    if origin is Union or origin is UnionType:
+        durations = get_args(Duration)
+        whole = all(each in parts for each in durations)
+        rest = [each for each in parts if each not in durations] if whole else list(parts)
+        return " | ".join([*(["Duration"] if whole else []), *map(_words, rest)])
+    if isinstance(parts, tuple) and parts and origin is not None:
+        listed = ", ".join(
+            "..." if each is ... else str(list(map(_words, each))) if isinstance(each, list) else _words(each)
+            for each in parts
+        )
+        return f"{getattr(origin, '__name__', origin)}[{listed}]"
+    return getattr(kind, "__name__", None) or re.sub(r"\b(?:\w+\.)+(?=\w)", "", repr(kind))
+
+
+def count(number: int, nouns: str) -> str:
+    """A number of things, whose plural is given.
+
+    Examples
+    --------
+    >>> count(1, "nodes"), count(2000, "hosts")
+    ('1 node', '2,000 hosts')
+    """
+    return f"{number:,} {nouns.removesuffix('s') if number == 1 else nouns}"
 
 
 def plain(value: object) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers import thresholds
+from helpers import selection, thresholds
 from helpers.tally import Tally
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
@@ -19,6 +19,8 @@ settings.register_profile(
 )
 settings.register_profile("slow", derandomize=True, max_examples=1000, database=None, **_common)
 settings.register_profile("explore", max_examples=1000, **_common)
+# Of plain `pytest`: enough to touch each strategy.
+settings.register_profile("quick", derandomize=True, max_examples=8, stateful_step_count=15, database=None, **_common)
 settings.register_profile("few", derandomize=True, max_examples=15, database=None, **_common)  # to count lines
 settings.load_profile("default")
 
@@ -29,6 +31,15 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tally(), "tally")
+    if config.option.record_durations:
+        config.pluginmanager.register(selection.Recorder(), "recorder")
+    if selection.kind_of(config) == "quick" and not config.getoption("hypothesis_profile", None):
+        settings.load_profile("quick")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selection.select(config, items)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -115,3 +115,30 @@ def test_no_index_of_the_core_is_negative():
     ]
     assert sources
     assert found == []
+
+
+def test_the_release_has_one_version_everywhere():
+    """Version, changelog, citation and conda recipe."""
+    version = re.search(r'__version__ = "([\d.]+)"', (ROOT / "faultsim" / "version.py").read_text())[1]
+    assert re.search(
+        rf"^## {re.escape(version)} - (\d{{4}}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'set version = "{version}"' in (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    named = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for each in named:
+        name, least = re.match(r"([A-Za-z]+)(>=[\d.]+)", each).groups()
+        assert f"- {name.lower()} {least}" in recipe, each
+
+
+def test_wheels_are_configured_for_every_python_of_the_classifiers():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheels = project["tool"]["cibuildwheel"]
+    pythons = re.findall(r":: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
+    assert wheels["build"].split() == [f"cp{each.replace('.', '')}-*" for each in pythons] != []
+    assert "ubuntu-24.04-arm" in (ROOT / ".github" / "workflows" / "wheels.yml").read_text()

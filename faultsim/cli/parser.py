@@ -15,7 +15,7 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> hint("ezy", ["fcfs", "easy"])
+    >>> hint("eazy", ["fcfs", "easy"])
     "did you mean 'easy'?"
     >>> hint("zzz", ["fcfs", "easy"])
     ''

@@ -99,7 +99,7 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
     if as_json:
         print_json({"faultsim": __version__, **done.document()})
     elif not quiet:
-        print(done.text())
+        print(done.summary() if done.quick else done.text())
         if report:
             print(f"written  {report}")
     return 1 if strict and done.failed else 0

@@ -398,7 +398,7 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> V
     """
     array = _plain(values, column)
     if length is not None and len(array) != length:
-        raise InputError(f"{column.name}: {len(array)} values for {length} rows")
+        raise InputError(f"{column.name}: {checks.count(len(array), 'values')} for {checks.count(length, 'rows')}")
     if array.dtype.kind == "f":
         right = np.isfinite(array)
         if column.endless:

@@ -44,7 +44,7 @@ class DomainTable(ReadOnly):
         "_row",
         "_slow",
     )
-    CALLED = "Domains"
+    _CALLED = "Domains"
 
     _names: tuple[str, ...]
     _kinds: tuple[str, ...]
@@ -290,7 +290,7 @@ class DomainTable(ReadOnly):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{kind} {len(rows)}" for kind, rows in self._by_kind.items())
-        return f"<{self.CALLED} of {self._nodes} nodes: {counts or 'none'}>"
+        return f"<{self._CALLED} of {self._nodes} nodes: {counts or 'none'}>"
 
 
 def _restored(cls: type[DomainTable], *parts: Any) -> DomainTable:

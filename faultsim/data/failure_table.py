@@ -79,10 +79,10 @@ class FailureTable(Table):
     """
 
     __slots__ = ("_of", "_slow", "_span")
-    CALLED: ClassVar[str] = "FailureTrace"
-    NOUN: ClassVar[str] = "failure trace"
-    SORTED_BY: ClassVar[str] = "time"
-    OWN: ClassVar[str] = "span"
+    _CALLED: ClassVar[str] = "FailureTrace"
+    _NOUN: ClassVar[str] = "failure trace"
+    _SORTED_BY: ClassVar[str] = "time"
+    _OWN: ClassVar[str] = "span"
 
     _span: float
     _slow: tuple[SlowOutage, ...]

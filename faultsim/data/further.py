@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.columns import JOBS, WORKLOAD, Column, as_column, by_name, read_only
 from faultsim.errors import InputError
@@ -52,7 +53,7 @@ def any_column(values: object, name: str, *, length: int | None = None) -> Value
     if array.ndim != 1:
         raise InputError(f"{name}: expected one dimension, got {array.ndim} (shape {array.shape})")
     if length is not None and len(array) != length:
-        raise InputError(f"{name}: {len(array)} values for {length} rows")
+        raise InputError(f"{name}: {checks.count(len(array), 'values')} for {checks.count(length, 'rows')}")
     listed = array.tolist() if array.dtype.kind in "OTU" else []
     if array.dtype.kind in "OT" or (array.dtype.kind == "U" and isinstance(values, list | tuple)):
         given = list(values) if isinstance(values, list | tuple) else listed

@@ -28,10 +28,10 @@ class JobTable(Table):
     """
 
     __slots__ = ("_comments", "_once", "_recorded")
-    CALLED: ClassVar[str] = "Workload"
-    NOUN: ClassVar[str] = "workload"
-    SORTED_BY: ClassVar[str] = "submit"
-    OWN: ClassVar[str] = "comments"
+    _CALLED: ClassVar[str] = "Workload"
+    _NOUN: ClassVar[str] = "workload"
+    _SORTED_BY: ClassVar[str] = "submit"
+    _OWN: ClassVar[str] = "comments"
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]

@@ -29,13 +29,13 @@ class ReadOnly(checks.OldNames):
 
     __slots__ = ()
     #: What it is called where someone tries.
-    CALLED: ClassVar[str]
+    _CALLED: ClassVar[str]
 
     def __setattr__(self, key: str, value: object) -> None:
-        raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be set; its methods return changed copies")
+        raise AttributeError(f"a {self._CALLED} is read-only: {key} cannot be set; its methods return changed copies")
 
     def __delattr__(self, key: str) -> None:
-        raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be deleted")
+        raise AttributeError(f"a {self._CALLED} is read-only: {key} cannot be deleted")
 
 
 class Table(ReadOnly, Tabular):
@@ -43,10 +43,10 @@ class Table(ReadOnly, Tabular):
 
     __slots__ = ("_columns", "_dropped", "_name")
     #: What a message calls the table, and the column by which it is sorted.
-    NOUN: ClassVar[str]
-    SORTED_BY: ClassVar[str]
+    _NOUN: ClassVar[str]
+    _SORTED_BY: ClassVar[str]
     #: What it has besides columns, name and counts.
-    OWN: ClassVar[str]
+    _OWN: ClassVar[str]
 
     _columns: dict[str, Values]
     _dropped: dict[str, int]
@@ -59,7 +59,7 @@ class Table(ReadOnly, Tabular):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = ("columns", "dropped", "name", self.OWN)
+        names = ("columns", "dropped", "name", self._OWN)
         return _restored, (type(self), {name: getattr(self, f"_{name}") for name in names})
 
     def _rows(self, rows: slice | Values) -> Self:
@@ -90,10 +90,10 @@ class Table(ReadOnly, Tabular):
         return self._name
 
     def __len__(self) -> int:
-        return len(self._columns[self.SORTED_BY])
+        return len(self._columns[self._SORTED_BY])
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table) or other.NOUN != self.NOUN:
+        if not isinstance(other, Table) or other._NOUN != self._NOUN:
             return NotImplemented
         return (
             len(self) == len(other)
@@ -154,13 +154,13 @@ class Table(ReadOnly, Tabular):
         if isinstance(rows, slice):
             if rows.step is not None and rows.step < 1:
                 raise InputError(
-                    f"a {self.NOUN} stays sorted by {self.SORTED_BY}: slices go forward, got step {rows.step}"
+                    f"a {self._NOUN} stays sorted by {self._SORTED_BY}: slices go forward, got step {rows.step}"
                 )
             return self._rows(rows)
         chosen = np.asarray(rows)
         if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
             raise InputError(
-                f"a {self.NOUN} takes a slice or a mask of {len(self)} booleans, got "
+                f"a {self._NOUN} takes a slice or a mask of {len(self)} booleans, got "
                 f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
             )
         return self._rows(chosen)

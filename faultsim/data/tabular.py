@@ -38,7 +38,7 @@ class Lists:
 AnyColumn: TypeAlias = Values | Lists
 
 
-class Tabular:
+class Tabular(checks.Listed):
     """A table with columns of one length.
 
     Examples
@@ -325,7 +325,7 @@ class TablesOfAResult:
 
     __slots__ = ()
 
-    TABLES: ClassVar[tuple[str, ...]]  # the jobs first
+    _TABLES: ClassVar[tuple[str, ...]]  # the jobs first
 
     def to_pandas(self, table: str = "jobs") -> pandas.DataFrame:
         """One of the tables of the result (``"jobs"``, ``"events"`` and so on) as a pandas frame.
@@ -380,7 +380,7 @@ class TablesOfAResult:
         return self._table("jobs").__arrow_c_stream__(requested_schema)
 
     def _table(self, table: str) -> ColumnTable:
-        chosen: ColumnTable = getattr(self, checks.choice("table", table, self.TABLES))
+        chosen: ColumnTable = getattr(self, checks.choice("table", table, self._TABLES))
         return chosen
 
 

@@ -80,7 +80,7 @@ class Workflow(ReadOnly):
     faultsim.errors.InputError: cycle: 1 -> 2 -> 1
     """
 
-    CALLED: ClassVar[str] = "Workflow"
+    _CALLED: ClassVar[str] = "Workflow"
     __slots__ = ("_columns", "_dropped", "_labels", "_name", "_order", "_submit", "_transfer_unit")
 
     _columns: dict[str, Values]

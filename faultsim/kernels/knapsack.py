@@ -1,5 +1,7 @@
 """The Python interface of the 0-1 knapsack."""
 
+from __future__ import annotations
+
 from operator import index
 
 import numpy as np

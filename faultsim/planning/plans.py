@@ -1,5 +1,7 @@
 """`plan`: what a pod can promise when its hosts fail, and what it needs to promise more."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,7 +56,7 @@ class PodPlan(checks.OldNames, TablesOfAResult):
     3 of 8x8x16     48  binomial  100.00%    -     -         2         3         3
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("promises", "spares", "ettr")
+    _TABLES: ClassVar[tuple[str, ...]] = ("promises", "spares", "ettr")
 
     def __init__(
         self,

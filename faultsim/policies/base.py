@@ -35,7 +35,7 @@ class Check(partial[Any]):
         return f"{self.func.__name__}({', '.join(given)})"
 
 
-class Policy:
+class Policy(checks.Listed):
     """Base of all policies: a frozen dataclass whose parameters are checked as their types say.
 
     They lower to a plain dict: the engine takes the lowered form, provenance keeps it, and

@@ -154,6 +154,31 @@ class Report(Generic[Evidence]):
         ]
         return "\n".join(lines)
 
+    def summary(self) -> str:
+        """A quick run in a few lines: how many claims hold, where they are, and what to do next."""
+        page = next((str(path) for path in self.files if path.suffix == ".md"), f"{self.out}/CLAIMS.md")
+        synthetic = any(not source.real for source in self.inputs)
+        following = [
+            ("the claims, ours beside the paper's", page),
+            ("the figures and their data", str(self.out)),
+            ("the whole study", f"faultsim reproduce {self.command}"),
+            *([("with the real logs", f"faultsim reproduce {self.command} --data FOLDER")] if synthetic else []),
+            ("a run of your own", "faultsim run --help, or the tutorial: docs/tutorial.md"),
+        ]
+        width = max(len(what) for what, _ in following)
+        lines = [
+            self.title,
+            *self.logs(),
+            f"quick run: {self.quick_note}; leave --quick out for all of it",
+            "",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}. {table.supports(self.rows)}",
+            f"{self.runs} runs in {self.seconds:.1f} s",
+            "",
+            "what next",
+            *(f"  {what.ljust(width)}  {where}" for what, where in following),
+        ]
+        return "\n".join(lines)
+
     def document(self) -> dict[str, Any]:
         """The same as plain data for JSON."""
         grids = {"tables": [{"title": grid.title, "rows": list(map(list, grid.rows))} for grid in self.grids]}

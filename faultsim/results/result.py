@@ -196,7 +196,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     (array([ 0., 10.]), 15.0, 30.0)
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
+    _TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
     #: What `why` calls.  It repeats the run, so `faultsim.simulation`, which imports results, enters it.
     explain: ClassVar[Callable[["Result", int, Mapping[str, Any]], Why]]
 
@@ -549,10 +549,12 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:
             happened, when = self.counters["failures"], "within the run" if self.is_over else "so far"
-            parts.append(f"{s['failures']['count']:,} failures, {happened:,} {when}, {s['recovery']['name']}")
+            failures = checks.count(s["failures"]["count"], "failures")
+            parts.append(f"{failures}, {happened:,} {when}, {s['recovery']['name']}")
         if s["predictor"] is not None:
             parts.append(f"{s['predictor']['name']} predictor")
-        return f"{len(self):,} jobs on {self.machine} ({self.machine.nodes:,} nodes): {', '.join(parts)}"
+        jobs, nodes = checks.count(len(self), "jobs"), checks.count(self.machine.nodes, "nodes")
+        return f"{jobs} on {self.machine} ({nodes}): {', '.join(parts)}"
 
     def __repr__(self) -> str:
         return f"<Result: {self._header()}>"

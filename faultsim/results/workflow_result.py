@@ -39,7 +39,7 @@ class WorkflowResult(TablesOfAResult):
     (4.0, array([1, 1], dtype=int32))
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("jobs", "decisions", "events")
+    _TABLES: ClassVar[tuple[str, ...]] = ("jobs", "decisions", "events")
     __slots__ = ("_arrivals", "_matched", "_output", "_resources", "_settings", "_tables", "_trace", "_workflows")
 
     def __init__(

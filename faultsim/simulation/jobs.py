@@ -32,7 +32,7 @@ def fitting_log(run: RunOptions) -> Workload:
     less = f"{run.machine.nodes:,} - {spare:,} = " if spare else ""
     unit = run.machine.node_unit
     of = "" if reason.endswith("machine") or spare else f" of {run.machine}"
-    what = f"{reason}{of} ({less}{nodes:,} {unit})"
+    what = f"{reason}{of} ({less}{checks.count(nodes, unit)})"
     if needed is not log.size:
         what = f"with {run.recovery!r} {what}"
     remedy = "take a larger machine" + (" or fewer spare nodes," if spare or needed is not log.size else "")
@@ -43,11 +43,11 @@ def fitting_log(run: RunOptions) -> Workload:
     count = int(larger.sum())
     asked = (each[larger][:5].tolist() for each in (log.id, log.size, needed))
     first = ", ".join(
-        f"{job} ({size:,} {unit}{f', {held:,} with spares' if held != size else ''})"
+        f"{job} ({checks.count(size, unit)}{f', {held:,} with spares' if held != size else ''})"
         for job, size, held in zip(*asked, strict=True)
     )
     raise InputError(
-        f"{count:,} of {len(log):,} jobs are {what}: id {first}"
+        f"{count:,} of {len(log):,} jobs {'is' if count == 1 else 'are'} {what}: id {first}"
         f'{", ..." if count > 5 else ""}; {remedy} or pass oversized="drop"'
     )
 

@@ -178,10 +178,17 @@ def takes(taken: type, defaults: Mapping[str, object]) -> Callable[[Called], Cal
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
             for name, default in defaults.items()
         ]
-        called.__signature__ = signature.replace(parameters=[*own[:at], *options, *own[at:]])  # type: ignore[attr-defined]
+        listed = [*own[:at], *options, *own[at:]]
+        listed = [each.replace(annotation=checks.shown_type(each.annotation)) for each in listed]
+        called.__signature__ = inspect.Signature(listed, return_annotation=_returned(signature))  # type: ignore[attr-defined]
         return called
 
     return shown
+
+
+def _returned(signature: inspect.Signature) -> object:
+    given = signature.return_annotation
+    return given if given is inspect.Signature.empty else checks.shown_type(given)
 
 
 def refuse_unknown(call: str, options: Mapping[str, object], known: Mapping[str, object]) -> None:

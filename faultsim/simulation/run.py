@@ -131,6 +131,8 @@ class Run(RunOptions):
         return expected_runtimes(self, log)
 
 
+checks.show_types(Run.__init__)
+
 #: Kinds of policies that may be omitted.
 _OPTIONAL = tuple(kind for kind, row in KINDS.items() if row.option and kind not in ("scheduler", "placement"))
 _DEFAULT_PLACEMENT = {name: row.placement() for name, row in MACHINES.items()}

@@ -29,7 +29,7 @@ from faultsim.version import MODEL_REVISION
 _MOST_JOBS = 2**31 - 1
 
 
-class Simulation:
+class Simulation(checks.OldNames):
     """A run, step by step: as a backend for other programs, for teaching, and for inspection.
 
     Takes the parameters of `simulate`, except ``progress``, and three more.

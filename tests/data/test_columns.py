@@ -92,4 +92,4 @@ def test_check_columns() -> None:
     }
     with pytest.raises(InputError, match=r"^job: column missing; expected time, kind, job, node$"):
         check_columns({"time": [0.0], "kind": [5]}, TABLES["events"])
-    refused(InputError, r"^kind: 1 values for 2 rows$", check_columns, {**good, "kind": [5]}, TABLES["events"])
+    refused(InputError, r"^kind: 1 value for 2 rows$", check_columns, {**good, "kind": [5]}, TABLES["events"])

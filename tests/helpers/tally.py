@@ -11,7 +11,7 @@ from helpers.counts import record
 
 #: What the whole suite was started with -> the kind, what it is, and the command.
 SUITES = {
-    "not slow and not soak": ("quick-tests", "The quick suite, on every change.", "pytest"),
+    "not slow and not soak": ("quick-tests", "The quick suite, on every change.", "pytest --everything"),
     "slow": ("slow-tests", "The slow suite: theory, whole logs, longer runs of the quick tests.", "pytest -m slow"),
 }
 
@@ -50,6 +50,8 @@ class Tally:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         config = session.config
         whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+        # Without --everything it was a selection; suites without the option have no selection.
+        whole = whole and getattr(config.option, "everything", True)
         if whole and not exitstatus and not hasattr(config, "workerinput") and config.option.markexpr in SUITES:
             kind, what, command = SUITES[config.option.markexpr]
             record(kind, "tests", what, self.numbers(), command)

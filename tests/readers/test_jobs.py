@@ -74,10 +74,10 @@ def test_units(tmp_path):
     assert fs.read_jobs(path, unit="h").submit.tolist() == [500 * 3600, 1500 * 3600]
     refused(
         OptionError,
-        "unknown unit 'sec'.*known: 'ns', 'us', 'ms', 's', 'min', 'h', 'd', 'w'",
+        "unknown unit 'fortnight'.*known: 'ns', 'us', 'ms', 's', 'min', 'h', 'd', 'w'",
         fs.read_jobs,
         path,
-        unit="sec",
+        unit="fortnight",
     )
     refused(OptionError, r"'sumbit' is no time \(did you mean 'submit'\?\)", fs.read_jobs, path, unit={"sumbit": "s"})
 

@@ -70,6 +70,10 @@ def test_claims_are_written(name, tiny_study):
     page = run.page.read_text()
     assert len(re.findall(rf'^- <a id="{letter}\d+"></a>', page, flags=re.M)) == count
     assert f"{count} claims" in run.done.text()
+    short = run.done.summary().splitlines()
+    assert len(short) < 20
+    assert short[short.index("what next") + 1 :][0].endswith(".md")
+    assert [line for line in short if f"{count} claims" in line]
     assert all(words in page for words in TINY[name].says)
 
 
@@ -123,12 +127,14 @@ def given(name, tiny_study, monkeypatch):
     return asked
 
 
-def test_command_prints_the_table_or_json(name, given, tiny_study, capsys, tmp_path):
+def test_command_prints_a_summary_or_json(name, given, tiny_study, capsys, tmp_path):
     argv = ["reproduce", name, "--quick", "--out", str(tmp_path / "out"), "--seed", "3", "--workers", "1"]
     assert main(argv) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert all(re.search(rf"^{label} ", out, flags=re.M) for label in ids(name))
+    assert not any(re.search(rf"^{label} ", out, flags=re.M) for label in ids(name))
+    assert all(re.search(rf"^{label} ", tiny_study(name).done.text(), flags=re.M) for label in ids(name))
+    assert out.splitlines()[-1].startswith("  a run of your own")
     assert all(line in out for line in tiny_study(name).done.logs())
     assert {key: given[key] for key in ("data", "quick", "seed", "workers", "store", "executor")} == {
         "data": None, "quick": True, "seed": 3, "workers": 1, "store": None, "executor": None,

@@ -231,7 +231,7 @@ def test_a_trace_that_ends_before_the_last_job():
     assert longer.warnings == ()
     assert longer.failures.span == 5010
     assert str(longer).startswith(
-        "1 jobs on cluster:1 (1 nodes): easy, first_fit, 1 failures, 1 within the run, requeue\n"
+        "1 job on cluster:1 (1 node): easy, first_fit, 1 failure, 1 within the run, requeue\n"
     )
 
 

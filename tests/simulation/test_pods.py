@@ -51,7 +51,7 @@ def random_log(rng, sizes, n=200, gap=20):
         ({"log": log_of([(0, 1, 4)], shape=[3])}, "the column 'shape' of jobs on a pod is text, such as '4x4x8'"),
         (
             {"log": log_of([(0, 1, 17)])},
-            r"1 of 1 jobs are larger than the largest slice of pod:.* \(16 hosts\): id 1 \(17 hosts\)",
+            r"1 of 1 jobs is larger than the largest slice of pod:.* \(16 hosts\): id 1 \(17 hosts\)",
         ),
         ({"failures": fs.FailureTrace([1], [16])}, r"failures are of nodes outside pod:.* \(0 to 15\)"),
     ],

@@ -208,8 +208,14 @@ def test_intervals_that_are_nothing(policy, said):
 def test_what_is_no_log_and_no_machine():
     with pytest.raises(InputError, match=r"the log must be a Workload \(read_swf reads one from a file\), got 'x.swf'"):
         fs.Run("x.swf", FLAT)
-    refused(OptionError, "the machine must be a Cluster, a Torus or a Pod, got 128", fs.Run, LOG, 128)
-    refused(OptionError, r"got 'cluster:4'; write Cluster\(nodes=4\)", fs.Run, LOG, "cluster:4")
+    refused(
+        OptionError,
+        "the machine must be a Cluster, a Torus or a Pod, or text such as .cluster:128., got 128",
+        fs.Run,
+        LOG,
+        128,
+    )
+    assert fs.Run(LOG, "cluster:4").machine == fs.Cluster(4)
 
 
 @pytest.mark.parametrize(

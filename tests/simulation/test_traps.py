@@ -269,7 +269,7 @@ def test_they_are_there_after_loading_and_in_reports(tmp_path):
 
     page = report_run(result).html()
     assert "none of the 1 failures is in the run" in page
-    assert "1 failures, 0 within the run" in page
+    assert "1 failure, 0 within the run" in page
 
 
 def test_workflows_tell_it_too():

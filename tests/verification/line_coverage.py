@@ -75,7 +75,19 @@ def run_tests(folder: Path, scratch: Path, every: int, workers: str) -> int:
     (scratch / "settings").write_text(SETTINGS, encoding="utf-8")
     path = os.pathsep.join([str(folder), str(scratch)])
     environment = {**os.environ, "PYTHONPATH": path, "EVERY": str(every), "COVERAGE_FILE": str(scratch / "counted")}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "every_kth", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--everything",
+        "-q",
+        "-n",
+        workers,
+        "-p",
+        "every_kth",
+        "-p",
+        "no:cacheprovider",
+    ]
     command += ["--hypothesis-profile=few", "--cov", f"--cov-config={scratch / 'settings'}"]
     command += [f"--cov-report=json:{scratch / 'python.json'}"]
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode

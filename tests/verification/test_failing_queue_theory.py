@@ -84,7 +84,7 @@ def sparse_log(rng, horizon, nodes, load):
 
 
 @pytest.mark.parametrize(
-    ("mtbf", "downtime", "horizon", "nodes"), [(9.0, 1.0, 100.0, 50), (3.0, 2.0, 100.0, 50), (30.0, 10.0, 20.0, 600)]
+    ("mtbf", "mttr", "horizon", "nodes"), [(9.0, 1.0, 100.0, 50), (3.0, 2.0, 100.0, 50), (30.0, 10.0, 20.0, 600)]
 )
 def test_share_of_nodes_that_are_down(mtbf, mttr, horizon, nodes):
     """All are up at first; then it is MTTR / (MTBF + MTTR), approached at rate 1 / MTBF + 1 / MTTR."""
