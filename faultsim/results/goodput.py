@@ -34,7 +34,7 @@ def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> 
     >>> import faultsim as fs
     >>> result = fs.simulate(fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4]), fs.Cluster(4))
     >>> goodput_table(result.ledger, result.metrics)["node_hours"]
-    array([10.,  0.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
+    array([10.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
     """
     seconds = np.array([math.fsum(ledger[account] for account in group) for group in GOODPUT_ACCOUNTS.values()])
     total = math.fsum(ledger.values())
@@ -148,6 +148,7 @@ class GoodputOfAResult:
         >>> print(fs.simulate(log, fs.Cluster(4)).goodput)
         account              node_hours   share
         productive                 10.0  83.33%
+        cut at limit                0.0   0.00%
         rolled back                 0.0   0.00%
         checkpointing               0.0   0.00%
         restarting                  0.0   0.00%
