@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,13 @@ from faultsim.results.printed_table import PrintedTable, suited
 
 if TYPE_CHECKING:
     from faultsim.results.metric_table import Measured
+
+    class _Finished(Measured, Protocol):
+        """What `GoodputOfAResult` reads of the result that it is part of."""
+
+        @property
+        def ended(self) -> Flags: ...
+
 
 HOUR = 3600.0
 
@@ -135,7 +142,7 @@ class GoodputOfAResult:
     """`goodput`, `ettr`, `exposed`, `mttf` and `energy` of a result."""
 
     @property
-    def goodput(self: Any) -> PrintedTable:
+    def goodput(self: "Measured") -> PrintedTable:
         """Where the capacity went: columns account, node_hours and share, a row per group of accounts of the ledger.
 
         The groups hold every node-second of the machine once (model.md#goodput); below them ``print`` says which share
@@ -162,7 +169,7 @@ class GoodputOfAResult:
         return goodput_table(self.ledger, self.metrics)
 
     @property
-    def ettr(self: Any) -> Floats:
+    def ettr(self: "Measured") -> Floats:
         """Effective training time ratio of each job, run time / (finish - first start); NaN for jobs without time.
 
         Of a run that is not over it is NaN for jobs that have not ended.
@@ -172,7 +179,7 @@ class GoodputOfAResult:
         return ratios
 
     @property
-    def exposed(self: Any) -> Floats:
+    def exposed(self: "Measured") -> Floats:
         """Seconds for which each job could be killed: it held nodes, and did not wait for a repair (model.md#goodput).
 
         Start delays, checkpoints, restarts and the pauses of moves are in it. Of a run that is not over it is NaN for
@@ -183,7 +190,7 @@ class GoodputOfAResult:
         return seconds
 
     def mttf(
-        self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95, swaps: bool = False
+        self: "_Finished", by: str | ArrayLike = "size_class", *, confidence: float = 0.95, swaps: bool = False
     ) -> PrintedTable:
         """Mean time of a job between kills, for each class of sizes, user, or value of any column.
 
@@ -226,7 +233,7 @@ class GoodputOfAResult:
         """
         return mttf_table(self, self.ended, by, confidence, swaps)
 
-    def energy(self: Any, power: Power | str) -> Energy:
+    def energy(self: "Measured", power: Power | str) -> Energy:
         """What the run took in energy, by account of the ledger.
 
         Parameters

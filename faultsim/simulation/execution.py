@@ -141,7 +141,7 @@ class Execution:
             raise inputs["queue_refused"](int(rows[at]), float(log.submit[at]))
         return key, None
 
-    def foresee(self, given: Mapping[str, Any]) -> None:
+    def foresee(self, given: Mapping[str, object]) -> None:
         """Predictions that the caller has got now, in columns as of `Predictor.predict`."""
         for policy in (self._run.rescheduling, self._run.checkpointing):
             if policy is not None and policy.plans_ahead:
