@@ -1,12 +1,10 @@
-from typing import Any
-
 from faultsim._core.team import Team
 from faultsim.arrays import LongIntegers, Values
 
 class PickJobs(Team):
     def __init__(
         self,
-        template: Any,
+        template: object,
         columns: tuple[Values, ...],
         out: dict[str, Values],
         *,

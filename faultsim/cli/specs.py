@@ -11,7 +11,7 @@ from faultsim.policies import parse_policy
 from faultsim.policies.registry import MACHINES
 
 
-def _with(policy: Any, **given: Any) -> object:
+def _with(policy: Any, **given: object) -> object:
     """`policy` with the options that were given separately (None: not given)."""
     values = {key: value for key, value in given.items() if value is not None}
     allowed = [field.name for field in fields(policy)]

@@ -97,7 +97,7 @@ class DomainTable(ReadOnly):
             object.__setattr__(self, f"_{name}", value)
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         sizes = np.diff(self._offsets)
         parts = (self._names, self._kinds, sizes, self._members, self._downtime, self._down, self._slow)
         return _restored, (type(self), *parts, self._nodes)

@@ -97,7 +97,7 @@ class FailureTable(Table):
         *,
         coin: ArrayLike | None = None,
         span: checks.Duration | None = None,
-        of: Any = None,
+        of: object = None,
         name: str = "",
         dropped: Mapping[str, int] | None = None,
     ) -> None:

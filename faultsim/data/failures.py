@@ -577,7 +577,7 @@ class FailureTrace(GroupedFailures):
 
     @classmethod
     def from_pandas(
-        cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, of: Any = None, name: str = ""
+        cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, of: object = None, name: str = ""
     ) -> FailureTrace:
         """A trace from a pandas frame with columns time and node, optionally downtime and coin.
 

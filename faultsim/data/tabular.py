@@ -142,7 +142,7 @@ def arrow_table(columns: Mapping[str, AnyColumn], what: str = "to_arrow") -> pya
 
 
 class _Names(KeysView[str]):
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, table: Mapping[str, object]) -> None:
         super().__init__(table)
         self._table = table
 

@@ -340,7 +340,7 @@ class Workload(JobTable):
     @classmethod
     def from_pandas(
         cls,
-        frame: Any,
+        frame: object,
         *,
         submit: str | None = None,
         runtime: str | None = None,

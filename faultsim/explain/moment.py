@@ -161,7 +161,7 @@ class Moments:
             job.box = self._box(place)
         return found
 
-    def _waiting(self, snapshot: dict[str, Any]) -> list[Job]:
+    def _waiting(self, snapshot: dict[str, object]) -> list[Job]:
         names = ("queue", "queue_rows", "submit", "estimate", "size", "need", "rank", "interval", "restarts", "saved")
         found = []
         for number, row, submit, estimate, size, need, rank, interval, restarts, saved in zip(

@@ -1,7 +1,5 @@
 """Tables of places for large machines, which cannot list all of them as the reference tables do."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,7 +53,7 @@ class FinderTable(BoxTable):
 class CountedTable(PodTable):
     """The slices of a pod, of which those of cubes that switches join are counted, not listed."""
 
-    def __init__(self, machine: dict[str, Any]) -> None:
+    def __init__(self, machine: dict[str, object]) -> None:
         super().__init__(machine, listed=False)
 
     def fits(self, busy: int, size: int) -> bool:

@@ -87,7 +87,7 @@ class Power:
             raise OptionError(f"power: expected {usual}, got {text!r:.80}") from None
         return cls(**watts)
 
-    def kwh(self, result: Any) -> float:
+    def kwh(self, result: object) -> float:
         """All that a run took, in kWh; as `per_useful_node_hour` and `of_failures` a metric for sweeps.
 
         Examples
@@ -100,11 +100,11 @@ class Power:
         """
         return float(_energy(result, self).kwh)
 
-    def per_useful_node_hour(self, result: Any) -> float:
+    def per_useful_node_hour(self, result: object) -> float:
         """The same per node-hour of work that was done and kept, in kWh; NaN if there is none."""
         return float(_energy(result, self).per_useful_node_hour)
 
-    def of_failures(self, result: Any) -> float:
+    def of_failures(self, result: object) -> float:
         """The part of the accounts that are empty without kills and repairs, in kWh; see `Energy`."""
         return float(_energy(result, self).of_failures)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,7 +80,7 @@ class Resources(OldNames):
     def __delattr__(self, key: str) -> None:
         raise AttributeError(f"Resources are read-only: {key} cannot be deleted")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (type(self), self._speed, self._bandwidth)
 
     @property

@@ -68,7 +68,7 @@ def lanes(begin: Floats, end: Floats, size: LongIntegers, rows: int) -> Runs:
     --------
     >>> row, first, count = lanes(np.array([0.0, 0.0, 5.0]), np.array([5.0, 9.0, 8.0]), np.array([2, 1, 2]), 4)
     >>> row.tolist(), first.tolist(), count.tolist()
-    ([0, 1, 2], [0, 2, 0], [2, 1, 2])
+    ([1, 0, 2], [0, 1, 1], [1, 2, 2])
     """
     free = Rows(rows)
     ends: list[tuple[float, int, list[tuple[int, int]]]] = []

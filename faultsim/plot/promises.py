@@ -1,7 +1,7 @@
 """What a pod can promise over the availability of its hosts, by switches and by wires."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Lines of different colours, points of each, and the least and the largest share of time that hosts are down.
 _SHAPES, _POINTS, _DOWN = 7, 481, (1e-4, 0.03)
 _WORDS = {"ocs": "optical switches", "static": "static wiring"}
-_STYLES: dict[str, Any] = {"ocs": "-", "static": "--"}
+_STYLES: "dict[str, Literal['-', '--']]" = {"ocs": "-", "static": "--"}
 
 
 class PlanLike(Protocol):

@@ -39,7 +39,7 @@ def classes(result: "Result", by: By) -> Classes:
     >>> log = fs.Workload(submit=[0, 0, 1], runtime=[10, 9, 5], size=[2, 4, 1])
     >>> kind, colours, words = classes(fs.simulate(log, fs.Cluster(4)), "size")
     >>> kind.tolist(), words
-    ([1, 2, 0], ['1 node', '2 nodes', '4 nodes'])
+    ([1, 2, 0], ['1 node', '2 nodes', '3 to 4 nodes'])
     """
     if by == "user":
         return _users(result)

@@ -186,7 +186,7 @@ def coloured(pairs: Ints, n: int) -> Ints:
     Examples
     --------
     >>> coloured(np.array([[0, 1], [1, 2]]), 3).tolist()
-    [1, 0, 1]
+    [1, 0, 2]
     """
     less, more = _once(pairs, n).T
     one, other = np.concatenate([less, more]), np.concatenate([more, less])

@@ -51,7 +51,7 @@ class CheckedRequests:
     def __init__(self, policy: Checkpointing) -> None:
         self.policy = policy
 
-    def wants(self, decision: Any) -> bool:
+    def wants(self, decision: object) -> bool:
         """The policy's answer as a bool."""
         given = self.policy.wants(decision)
         if not isinstance(given, bool | np.bool_):

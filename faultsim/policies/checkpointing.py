@@ -193,7 +193,7 @@ class _AtIntervals(Judged, Checkpointing):
     cost: Cost
     any_rate: AnyRate = field(default=False, kw_only=True)
 
-    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+    def _judge(self, values: Mapping[str, tuple[str, object, float]]) -> None:
         rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
     def work_between(self, size: Values) -> Floats:
@@ -245,7 +245,7 @@ class _ByRate(Judged, Checkpointing):
     mtbf: Mtbf
     any_rate: AnyRate = field(default=False, kw_only=True)
 
-    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+    def _judge(self, values: Mapping[str, tuple[str, object, float]]) -> None:
         what, mtbf = type(self).__name__, values["mtbf"]
         rates.mean_time(what, mtbf[1], self.any_rate, endless=True)
         rates.check_checkpoint(what, values["cost"], mtbf, self.any_rate)
@@ -378,7 +378,7 @@ class MaxAvailability(_ByRate):
             self, cost: checks.Duration, mtbf: checks.Duration, downtime: checks.Duration, *, any_rate: bool = False
         ) -> None: ...
 
-    def work_between(self, size: Any) -> Floats:
+    def work_between(self, size: ArrayLike) -> Floats:
         """sqrt(2 (m + R) C + C**2)."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         interval: Floats = np.sqrt(((2.0 * (m + self.downtime)) * cost) + cost * cost)
@@ -550,7 +550,7 @@ class PredictedWindows(Judged, Checkpointing):
     cost: Cost = 300.0
     any_rate: AnyRate = field(default=False, kw_only=True)
 
-    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+    def _judge(self, values: Mapping[str, tuple[str, object, float]]) -> None:
         rates.check_saving(type(self).__name__, values["cost"], values["interval"], self.any_rate)
 
     if TYPE_CHECKING:

@@ -141,7 +141,7 @@ def _found(function: object) -> _Found:
     )
 
 
-def _of_capsule(capsule: Any, what: str) -> _Found:
+def _of_capsule(capsule: object, what: str) -> _Found:
     name, address, context = capsule_parts(capsule)
     if not name:
         raise OptionError(f"{what} has no name; its name must be its signature: {SIGNATURE}")

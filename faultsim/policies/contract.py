@@ -192,7 +192,7 @@ def by_name(what: str, name: str) -> object:
     return known[attribute]
 
 
-def capsule_parts(capsule: Any) -> tuple[str, int, int]:
+def capsule_parts(capsule: object) -> tuple[str, int, int]:
     """Name ("" for none), pointer and context of a PyCapsule."""
     api = ctypes.pythonapi
     get_name, get_pointer, get_context = api.PyCapsule_GetName, api.PyCapsule_GetPointer, api.PyCapsule_GetContext

@@ -274,7 +274,7 @@ def program(text: str) -> Program:
     >>> program("estimate * 2")
     Program(code=array([[ 1,  1],
            [ 0,  0],
-           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True, kept=(), further=())
+           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True, kept=(), further=(), degree=None)
     """
     tree = parse(text)
     return _program(tree, tuple(dict.fromkeys(node.column for node in further_in(tree))))

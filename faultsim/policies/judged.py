@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated
 
 from faultsim import checks
 from faultsim.data.lowered import Lowered
@@ -21,7 +21,7 @@ class Judged(Policy):
         super().__post_init__()
         self._judge({name: (name, value, getattr(self, name)) for name, value in given.items()})
 
-    def _judge(self, values: Mapping[str, tuple[str, Any, Any]]) -> None:
+    def _judge(self, values: Mapping[str, tuple[str, object, float]]) -> None:
         """Check the values together: name, value as given and value in seconds, by name."""
         raise NotImplementedError
 

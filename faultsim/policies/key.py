@@ -102,7 +102,7 @@ class Key(QueueOrder):
         with np.errstate(all="ignore"):
             return np.broadcast_to(_value(parse(self.text), queue, now), len(queue.index)).astype(np.float64)
 
-    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, object]:
         """The program, and what a key that is not a number raises."""
         return {"queue_program": program(self.text), "queue_refused": self.refused}
 

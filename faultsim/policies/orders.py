@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ class QueueOrder(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
 
-    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, object]:
         """What its compiled part reads, by name: for keys that never change the column of them, ``queue_key``."""
         return {}
 
@@ -126,7 +126,7 @@ class ShortestFirst(QueueOrder):
         """The estimate."""
         return queue.estimate
 
-    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, object]:
         """The estimate."""
         return {"queue_key": estimate}
 
@@ -148,7 +148,7 @@ class LargestFirst(QueueOrder):
         """Minus the requested size."""
         return -np.asarray(queue.size, dtype=np.float64)
 
-    def inputs(self, estimate: Floats, size: Integers) -> dict[str, Any]:
+    def inputs(self, estimate: Floats, size: Integers) -> dict[str, object]:
         """Minus the requested size."""
         return {"queue_key": -size.astype(np.float64)}
 

@@ -53,7 +53,7 @@ def unit_of(cls: type[Policy], name: str) -> str:
     return next(_unit(field.type) for field in fields(cls) if field.name == name)  # type: ignore[arg-type]
 
 
-def _unit(annotation: Any) -> str:
+def _unit(annotation: object) -> str:
     """The unit of a type such as `Seconds`, or of one of which None is a value, too."""
     marked = [part for part in (annotation, *get_args(annotation)) if hasattr(part, "__metadata__")]
     return next((mark for part in marked for mark in part.__metadata__ if isinstance(mark, str)), "")

@@ -256,7 +256,7 @@ class Buckets(Predictor):
     length: Seconds
 
     def __init__(
-        self, bucket: checks.Duration | None = None, /, *, length: checks.Duration | None = None, hours: Any = None
+        self, bucket: checks.Duration | None = None, /, *, length: checks.Duration | None = None, hours: object = None
     ) -> None:
         if sum(value is not None for value in (bucket, length, hours)) != 1:
             raise OptionError("Buckets takes the length of a bucket: Buckets('4h')")

@@ -158,7 +158,7 @@ def _can_stand_alone(row: PolicyRow, name: str, item: str) -> bool:
     return is_number or (unit_of(row.cls, name) in ("s", "") and checks.seconds(item) is not None)
 
 
-def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
+def _made(row: PolicyRow, taken: dict[str, object]) -> Policy:
     """The policy with these parameters; `OptionError` says which are missing."""
     missing = [
         field.name

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
 from faultsim.data.workload import Workload
@@ -45,8 +46,8 @@ class LostRun(NamedTuple):
 
 def accounting_log(
     where: str,
-    columns: Mapping[str, NDArray[Any]],
-    further: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
+    further: Mapping[str, Values],
     *,
     begin: Moment | None,
     end: Moment | None,
@@ -175,7 +176,7 @@ def records_log(
     for key in columns or ():
         if key not in known:
             raise InputError(f"{where}: no column {key!r}{checks.did_you_mean(key, known)}; it has {', '.join(known)}")
-    further: dict[str, NDArray[Any]] = {}
+    further: dict[str, Values] = {}
     for key in known if columns is None else columns:
         values = [job.further.get(key, "") for job in jobs]
         if columns is not None or any(value not in ("", 0) and value == value for value in values):
@@ -187,7 +188,7 @@ def records_log(
         key: np.array([getattr(job, key) for job in jobs], dtype=np.float64)
         for key in ("submit", "start", "end", "limit", "size")
     }
-    made: dict[str, NDArray[Any]] = {
+    made: dict[str, Values] = {
         "id": _column(where, "id", [job.id for job in jobs], content),
         "submit": numbers["submit"],
         "runtime": numbers["end"] - numbers["start"],
@@ -209,7 +210,7 @@ def records_log(
     )
 
 
-def _column(where: str, key: str, values: Sequence[str | float], content: int) -> NDArray[Any]:
+def _column(where: str, key: str, values: Sequence[str | float], content: int) -> Values:
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values):
         numbers = np.array([value if isinstance(value, float) else math.nan for value in values])

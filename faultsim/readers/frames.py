@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.errors import InputError
 from faultsim.readers.named_columns import NamedColumns, Raw
 from faultsim.readers.parquet_columns import Unread, is_plain, typed_column, value_as_text
@@ -17,7 +17,7 @@ from faultsim.readers.parquet_columns import Unread, is_plain, typed_column, val
 _WHERE = "from_pandas"
 
 
-def columns_of_frame(frame: Any, *, strict: bool = False) -> NamedColumns:
+def columns_of_frame(frame: object, *, strict: bool = False) -> NamedColumns:
     """The columns of a frame, as if they were those of a CSV with its columns.
 
     Parameters
@@ -58,10 +58,10 @@ def _of_pandas(series: Any) -> Raw:
     if kind == "M":
         if getattr(series.dtype, "tz", None) is not None:
             series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-        moments: NDArray[Any] = series.to_numpy(dtype="datetime64[ns]")
+        moments: Values = series.to_numpy(dtype="datetime64[ns]")
         return moments
     if kind == "m":
-        lengths: NDArray[Any] = series.to_numpy(dtype="timedelta64[ns]")
+        lengths: Values = series.to_numpy(dtype="timedelta64[ns]")
         return lengths
     if kind in "iufb" and str(series.dtype) != "category":
         missing = series.isna().to_numpy()

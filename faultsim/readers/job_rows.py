@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.further import further_columns
 from faultsim.data.workload import Workload
@@ -28,8 +28,8 @@ def missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def workload(
     where: str,
-    columns: Mapping[str, NDArray[Any]],
-    further: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
+    further: Mapping[str, Values],
     *,
     dates: bool,
     begin: Moment | None,

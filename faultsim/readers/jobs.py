@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks, vocabulary
+from faultsim.arrays import Values
 from faultsim.data.columns import WORKLOAD, by_name
 from faultsim.data.further import TAKEN
 from faultsim.data.workload import Workload, reader_of_frames
@@ -187,7 +188,7 @@ def jobs_of(
     file.refuse_twice([*(said for said in given.values() if said), *_KEYS])
     used = _used(file, given, columns)
     file.refuse_twice(None if columns is None else [*used.values(), *_kept(file, used, columns).values()])
-    made: dict[str, NDArray[Any]] = {}
+    made: dict[str, Values] = {}
 
     def moments_of(key: str) -> tuple[NDArray[np.float64], bool]:
         return moments(file, used[key], units[key], field=_FIELDS[key], zone=clock, decimal=decimal)

@@ -7,11 +7,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.limits import check_unpacked
 from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
@@ -19,7 +20,7 @@ from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.parquet_columns import Unread, parquet_columns
 
 #: A column as a file has it: text, "" where missing, or an array, NaN or NaT where missing.
-Raw: TypeAlias = list[str] | NDArray[Any]
+Raw: TypeAlias = list[str] | Values
 
 _PARQUET = b"PAR1"
 _SEPARATORS = ",;\t|"

@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.errors import InputError
 from faultsim.readers.named_columns import NamedColumns
 from faultsim.vocabulary import MISSING, clock, duration, is_doubtful, moment, size
@@ -214,7 +215,7 @@ def spans(
     return values
 
 
-def _since(spans: NDArray[Any]) -> NDArray[np.float64]:
+def _since(spans: Values) -> NDArray[np.float64]:
     """Seconds, NaN for NaT."""
     seconds: NDArray[np.float64] = spans / np.timedelta64(1, "s")
     return seconds
@@ -238,7 +239,7 @@ def labels(file: NamedColumns, name: str) -> tuple[NDArray[np.int64], NDArray[np
     return np.array(found, dtype=np.int64), np.array(file.text(name), dtype=np.str_)
 
 
-def any_values(file: NamedColumns, name: str) -> NDArray[Any]:
+def any_values(file: NamedColumns, name: str) -> Values:
     """A column of any type, as it is, or as `typed` makes it of text."""
     raw = file.raw(name)
     return typed(file.text(name)) if isinstance(raw, list) else raw
@@ -248,7 +249,7 @@ def any_values(file: NamedColumns, name: str) -> NDArray[Any]:
 _MOST_ID = 2**63 - 1
 
 
-def ids(file: NamedColumns, name: str) -> tuple[NDArray[Any], int]:
+def ids(file: NamedColumns, name: str) -> tuple[Values, int]:
     """Ids of jobs, whole numbers or text, with new ones where they are missing; and how many were missing."""
     raw = file.raw(name)
     if isinstance(raw, list):
@@ -271,7 +272,7 @@ def ids(file: NamedColumns, name: str) -> tuple[NDArray[Any], int]:
         return np.arange(1, file.rows + 1), len(gone)
     last = int(found.max()) if found.dtype.kind in "if" and _are_whole(found) else _MOST_ID
     if last + len(gone) <= _MOST_ID:
-        made: NDArray[Any] = np.empty(file.rows, dtype=np.int64)
+        made: Values = np.empty(file.rows, dtype=np.int64)
         made[there] = found.astype(np.int64)
         made[gone] = np.arange(last + 1, last + 1 + len(gone))
         return made, len(gone)
@@ -283,12 +284,12 @@ def ids(file: NamedColumns, name: str) -> tuple[NDArray[Any], int]:
     return np.array(texts, dtype=np.str_), len(gone)
 
 
-def _are_whole(values: NDArray[Any]) -> bool:
+def _are_whole(values: Values) -> bool:
     """Whether numbers are whole and fit into int64; 2**63 is the first that does not."""
     return bool(((values == np.floor(values)) & (np.abs(values.astype(np.float64)) < 2.0**63)).all())
 
 
-def typed(raw: list[str]) -> NDArray[Any]:
+def typed(raw: list[str]) -> Values:
     """Text as whole numbers, numbers or truth values if all of it is, else as text.
 
     ``007`` stays text, and so does a column with anything else in it; a number that is missing among others is NaN.

@@ -10,9 +10,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.limits import check_unpacked, limits
 from faultsim.errors import InputError
 
@@ -30,7 +29,7 @@ class Unread:
     read: Callable[[int], list[str]]
 
 
-def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str] | NDArray[Any]], dict[str, Unread]]:
+def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str] | Values], dict[str, Unread]]:
     """The names and columns of a Parquet file: words, or numbers and moments; and columns of other types.
 
     Parameters
@@ -100,7 +99,7 @@ def _as_text(content: bytes, column: str, name: str, size: int) -> list[str]:
     return found
 
 
-def value_as_text(value: Any) -> str:
+def value_as_text(value: object) -> str:
     """A value of any type as text, "" where missing; bytes as UTF-8.
 
     Examples
@@ -154,7 +153,7 @@ def is_plain(arrow: Any, kind: Any) -> bool:
     return bool(_is_text(arrow, kind) or types.is_null(kind) or types.is_primitive(kind) or types.is_decimal(kind))
 
 
-def typed_column(arrow: Any, column: Any) -> list[str] | NDArray[Any]:
+def typed_column(arrow: Any, column: Any) -> list[str] | Values:
     """A chunked array of a plain type as words or a NumPy array."""
     kind = column.type
     if arrow.types.is_null(kind):
@@ -172,7 +171,7 @@ def typed_column(arrow: Any, column: Any) -> list[str] | NDArray[Any]:
         column = column.cast(arrow.timestamp("s"))
     if column.null_count and (arrow.types.is_integer(column.type) or arrow.types.is_boolean(column.type)):
         column = column.cast(arrow.float64())
-    values: NDArray[Any] = column.combine_chunks().to_numpy(zero_copy_only=False)
+    values: Values = column.combine_chunks().to_numpy(zero_copy_only=False)
     return values
 
 

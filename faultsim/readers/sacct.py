@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.accounting import accounting_log, user_numbers
@@ -184,7 +185,7 @@ def read_sacct(
     jobs, components = records.join_components(jobs)
     dropped.left_out("component of a heterogeneous job", components)
     last = np.array(sorted(job.last for job in jobs), dtype=np.int64)
-    made: dict[str, NDArray[Any]] = {
+    made: dict[str, Values] = {
         "id": np.array([records.ids[row] for row in last], dtype=np.str_),
         **{key: getattr(records, key)[last] for key in ("submit", "runtime", "estimate", "size")},
     }
@@ -237,14 +238,14 @@ def _identity(table: SlurmTable, size: str) -> str:
 
 def _further(
     records: SlurmRecords, columns: Sequence[str] | None, size: str, last: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Values]:
     table = records.fields.table
     if isinstance(columns, str):
         raise OptionError(f"columns: expected a list of names, got {columns!r}")
     amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus}
     if size != "nodes":
         amounts["nodes"] = records.nodes
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, Values] = {}
     for name in [*_KEPT, *amounts] if columns is None else columns:
         if name in amounts:
             values = amounts[name][last]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.slurm_text import SlurmTable
@@ -56,7 +54,7 @@ def table_of_json(name: str, content: bytes, dropped: DroppedRecords) -> SlurmTa
     return SlurmTable(name, _FIELDS, dict(zip(lower, columns, strict=True)), places, len(content), "job")
 
 
-def _row(job: dict[str, Any]) -> dict[str, str]:
+def _row(job: dict[str, object]) -> dict[str, str]:
     time, required, tres = (_part(job, key) for key in ("time", "required", "tres"))
     state = job.get("state")
     current = state.get("current") if isinstance(state, dict) else job.get("job_state", state)
@@ -88,7 +86,7 @@ def _row(job: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _part(job: dict[str, Any], key: str) -> dict[str, Any]:
+def _part(job: dict[str, object], key: str) -> dict[str, object]:
     part = job.get(key)
     return part if isinstance(part, dict) else {}
 
@@ -114,7 +112,7 @@ def _moment(value: object) -> str:
     return "" if text == "0" else text
 
 
-def _id(job: dict[str, Any]) -> str:
+def _id(job: dict[str, object]) -> str:
     """The id as sacct prints it: ``12``, ``12_3`` of an array, ``12+1`` of a heterogeneous job."""
     for part, key, between in (("array", "task_id", "_"), ("het", "job_offset", "+")):
         leader = _number(_part(job, part).get("job_id"))

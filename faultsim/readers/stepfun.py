@@ -102,7 +102,7 @@ def read_stepfun(
     return trace.merge_overlaps() if merge else trace
 
 
-def _events(content: bytes, name: str) -> list[Any]:
+def _events(content: bytes, name: str) -> list[object]:
     from json import loads
 
     try:
@@ -118,7 +118,7 @@ def _events(content: bytes, name: str) -> list[Any]:
     return events
 
 
-def _fields(event: Any, at: int, name: str) -> tuple[str, float, str, dict[str, Any]]:
+def _fields(event: Any, at: int, name: str) -> tuple[str, float, str, dict[str, object]]:
     for key in _KEYS:
         if not isinstance(event, dict) or key not in event:
             raise _bad(name, at, event, f"no {key!r}")

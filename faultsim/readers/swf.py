@@ -6,13 +6,13 @@ import codecs
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.number_lines import parse_block
+from faultsim.arrays import Values
 from faultsim.checks import parsed
 from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
@@ -40,7 +40,7 @@ _DEPENDENCE = ("preceding_job", "think_time")
 _NO_LIMIT = 2147483647
 _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
 
-_Table = dict[str, NDArray[Any]]
+_Table = dict[str, Values]
 
 
 def read_swf(
@@ -316,7 +316,7 @@ def _columns(block: bytes, wanted: tuple[str, ...], usual: Mapping[str, tuple[in
     return table if whole and fit else None
 
 
-def _fits(values: Any) -> bool:
+def _fits(values: object) -> bool:
     """Whether whole numbers fit into int64; 2**63 is the first that does not."""
     return bool((np.abs(np.asarray(values, dtype=np.float64)) < 2.0**63).all())
 
@@ -376,7 +376,7 @@ def _jobs_of(table: _Table, size: str, dropped: DroppedRecords) -> _Table:
     return {key: values.take(rows) for key, values in columns.items()}
 
 
-def _below_zero(times: NDArray[Any], what: str) -> dict[str, NDArray[np.bool_] | None]:
+def _below_zero(times: Values, what: str) -> dict[str, NDArray[np.bool_] | None]:
     """Times that are missing, which is -1, and other negative ones, each with its reason."""
     below, missing = times < 0, times == -1
     negative = below if np.count_nonzero(below) > np.count_nonzero(missing) else None

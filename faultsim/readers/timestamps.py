@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
 
@@ -61,7 +61,7 @@ def written(moment: float) -> str:
 
 def on_clock(
     name: str,
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
     dropped: Mapping[str, int],
     *,
     first: float,

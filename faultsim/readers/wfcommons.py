@@ -166,7 +166,7 @@ def _files(task: _Place) -> tuple[dict[str, float], dict[str, float]]:
     return written, read
 
 
-def _parsed(lines: Lines) -> Any:
+def _parsed(lines: Lines) -> object:
     import json
 
     try:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from faultsim import checks
+from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime
 from faultsim.reference.changes import Changes, changes_since
@@ -87,7 +88,7 @@ class Decision:
         return self._state.open_to_start
 
     @property
-    def down(self) -> Any:
+    def down(self) -> Integers:
         """Nodes that are down."""
         self._check()
         return np.array(sorted(self._state.up), np.int32)

@@ -22,7 +22,7 @@ def goodput(
     stays: Sequence[Stay],
     failures: Sequence[tuple[float, int, float]],
     *,
-    holds: bool,
+    hold: Sequence[float],
 ) -> dict[str, float]:
     """Node-seconds of each group of accounts from the first submit to the last finish.
 
@@ -38,8 +38,8 @@ def goodput(
         Who held what.
     failures : sequence of (time, node, down time)
         All of the trace.
-    holds : bool
-        Whether jobs wait on their nodes for a repair.
+    hold : sequence of float
+        Seconds for which each job waited on its nodes for a repair (`hold_times`).
     """
     times = {begin, end, *(job["submit"] for job in jobs)}
     times |= {time for _, since, until, _ in stays for time in (since, until)}
@@ -65,7 +65,7 @@ def goodput(
         # "(allocated - requested) times the time held"
         sums["surplus"].append(sum(len(places) - jobs[job]["size"] for job, places in here) * gap)
     busy = fsum(jobs[job]["size"] * (until - since) for job, since, until, _ in stays)
-    hold = fsum(job["size"] * job["failure_wait"] for job in jobs) if holds else 0.0
+    waited = fsum(job["size"] * seconds for job, seconds in zip(jobs, hold, strict=True))
     found = {
         "productive": fsum(job["size"] * job["runtime"] for job in jobs if job["state"] != "timed out"),
         "cut_at_limit": fsum(job["size"] * job["runtime"] for job in jobs if job["state"] == "timed out"),
@@ -75,9 +75,34 @@ def goodput(
     }
     return {
         **found,
-        "restarting": busy - fsum(found.values()) - hold,
-        "waiting_for_repair": fsum(sums["down"]) + hold,
+        "restarting": busy - fsum(found.values()) - waited,
+        "waiting_for_repair": fsum(sums["down"]) + waited,
         "rounded_up": fsum(sums["surplus"]),
         "idle_despite_demand": fsum(sums["wanted"]),
         "idle_without_demand": fsum(sums["free"]),
     }
+
+
+def hold_times(
+    jobs: Sequence[Mapping[str, float]], stays: Sequence[Stay], *, holds: bool, start_delay: float
+) -> list[float]:
+    """Seconds for which each job waited on its nodes for a repair: `failure_wait` less waits in the queue.
+
+    With Hold a job is in the queue again only where a scheduler has stopped it.  That wait, too, is in its
+    `failure_wait`, until the next start, start delay included.
+
+    Examples
+    --------
+    >>> stays = [(0, 0.0, 20.0, [0]), (0, 50.0, 90.0, [0])]
+    >>> hold_times([{"failure_wait": 45.0}], stays, holds=True, start_delay=5.0)
+    [10.0]
+    """
+    if not holds:
+        return [0.0] * len(jobs)
+    queued: list[list[float]] = [[] for _ in jobs]
+    last: dict[int, float] = {}
+    for row, since, until, _ in sorted(stays, key=lambda stay: stay[:3]):
+        if since > last.get(row, since):
+            queued[row].append(since - last[row] + start_delay)
+        last[row] = until
+    return [job["failure_wait"] - fsum(waits) for job, waits in zip(jobs, queued, strict=True)]

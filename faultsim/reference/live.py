@@ -2,9 +2,11 @@
 
 import math
 import operator
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from faultsim import checks
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError
 from faultsim.policies.settings import Settings
@@ -27,15 +29,15 @@ class Live(Run):
 
     def submit(
         self,
-        submit: Any,
-        runtime: Any,
-        estimate: Any,
-        size: Any,
-        interval: Any,
-        ranks: Any,
-        key: Any,
-        columns: Any,
-        further: Any,
+        submit: Floats,
+        runtime: Floats,
+        estimate: Floats,
+        size: Integers,
+        interval: Floats | None,
+        ranks: Integers | None,
+        key: Floats | None,
+        columns: Mapping[str, Values],
+        further: Floats | None,
     ) -> None:
         """ "Jobs arrive, now or later, also ahead of others that have not arrived yet. Their rows follow those of all
         jobs so far".
@@ -96,7 +98,7 @@ class Live(Run):
 
     # -- predictions
 
-    def foresee(self, begin: Any, end: Any, node: Any, p: float) -> None:
+    def foresee(self, begin: Floats, end: Floats, node: Integers, p: float) -> None:
         """ "Predictions come to those that have not passed"."""
         state, world = self.state, self.state.world
         world.predictions = [row for row in world.predictions if row[1] > state.now]

@@ -10,6 +10,7 @@ import numpy as np
 from faultsim.plot import require_matplotlib
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: A dashed black curve with hollow marks: what the others are compared with.
@@ -27,7 +28,7 @@ HOLLOW: dict[str, object] = {
 IN_THE_PAPER = "in the paper"
 
 
-def printed_points(ax: Any, x: Sequence[float], y: Sequence[float], *, least: bool = False) -> None:
+def printed_points(ax: "Axes", x: Sequence[float], y: Sequence[float], *, least: bool = False) -> None:
     """Numbers that the paper prints, as stars; as triangles where it says "more than"."""
     ax.plot(
         x, y, linestyle="none", marker="^" if least else "*", markersize=7 if least else 11, color="#000000",
@@ -35,7 +36,7 @@ def printed_points(ax: Any, x: Sequence[float], y: Sequence[float], *, least: bo
     )  # fmt: skip
 
 
-def printed_lines(ax: Any, at: Iterable[tuple[float, str]], *, across: bool = False, words: str = "") -> None:
+def printed_lines(ax: "Axes", at: Iterable[tuple[float, str]], *, across: bool = False, words: str = "") -> None:
     """Numbers that the paper prints, as dotted lines up or across, each in a colour of its own."""
     for i, (value, colour) in enumerate(at):
         draw = ax.axhline if across else ax.axvline
@@ -52,7 +53,7 @@ def printed_edges(ax: Any, x: Sequence[float], y: Sequence[float], words: str) -
 
 
 def band(
-    ax: Any, x: Any, low: Any, high: Any, colour: str, *, least: float = 0.0, most: float = np.inf
+    ax: "Axes", x: Any, low: Any, high: Any, colour: str, *, least: float = 0.0, most: float = np.inf
 ) -> None:  # fmt: skip
     """An interval around a curve, outlined so that bands that overlap can be told apart, within what can be."""
     from matplotlib.colors import to_rgba
@@ -61,7 +62,7 @@ def band(
     ax.fill_between(x, *edges, facecolor=to_rgba(colour, 0.12), edgecolor=to_rgba(colour, 0.6), linewidth=0.5)
 
 
-def legend_below(figure: "Figure", ax: Any, columns: int) -> None:
+def legend_below(figure: "Figure", ax: "Axes", columns: int) -> None:
     """The legend of `ax` below all panels, its entries in rows: a legend fills its columns downwards."""
     handles, labels = ax.get_legend_handles_labels()
     order = [i for column in range(columns) for i in range(column, len(labels), columns)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from heapq import heappop, heappush
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from faultsim.data.summary_table import SummaryTable
 from faultsim.data.tabular import Columns
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.machines.machine import Machine
 from faultsim.results.metrics import size_class
 
 _DAY = 86_400.0
@@ -45,13 +47,13 @@ class Compared(Protocol):
     """The part of a `Result` that is compared."""
 
     @property
-    def jobs(self) -> Any: ...
+    def jobs(self) -> Mapping[str, Values]: ...
     @property
     def ended(self) -> Flags: ...
     @property
     def workload(self) -> Workload: ...
     @property
-    def machine(self) -> Any: ...
+    def machine(self) -> Machine: ...
 
 
 class AgainstRecorded(SummaryTable):

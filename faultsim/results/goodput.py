@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,13 @@ from faultsim.results.printed_table import PrintedTable, suited
 if TYPE_CHECKING:
     from faultsim.results.metric_table import Measured
 
+    class _Finished(Measured, Protocol):
+        """What `GoodputOfAResult` reads of the result that it is part of."""
+
+        @property
+        def ended(self) -> Flags: ...
+
+
 HOUR = 3600.0
 
 
@@ -34,7 +41,7 @@ def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> 
     >>> import faultsim as fs
     >>> result = fs.simulate(fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4]), fs.Cluster(4))
     >>> goodput_table(result.ledger, result.metrics)["node_hours"]
-    array([10.,  0.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
+    array([10.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
     """
     seconds = np.array([math.fsum(ledger[account] for account in group) for group in GOODPUT_ACCOUNTS.values()])
     total = math.fsum(ledger.values())
@@ -135,7 +142,7 @@ class GoodputOfAResult:
     """`goodput`, `ettr`, `exposed`, `mttf` and `energy` of a result."""
 
     @property
-    def goodput(self: Any) -> PrintedTable:
+    def goodput(self: "Measured") -> PrintedTable:
         """Where the capacity went: columns account, node_hours and share, a row per group of accounts of the ledger.
 
         The groups hold every node-second of the machine once (model.md#goodput); below them ``print`` says which share
@@ -148,6 +155,7 @@ class GoodputOfAResult:
         >>> print(fs.simulate(log, fs.Cluster(4)).goodput)
         account              node_hours   share
         productive                 10.0  83.33%
+        cut at limit                0.0   0.00%
         rolled back                 0.0   0.00%
         checkpointing               0.0   0.00%
         restarting                  0.0   0.00%
@@ -161,7 +169,7 @@ class GoodputOfAResult:
         return goodput_table(self.ledger, self.metrics)
 
     @property
-    def ettr(self: Any) -> Floats:
+    def ettr(self: "Measured") -> Floats:
         """Effective training time ratio of each job, run time / (finish - first start); NaN for jobs without time.
 
         Of a run that is not over it is NaN for jobs that have not ended.
@@ -171,7 +179,7 @@ class GoodputOfAResult:
         return ratios
 
     @property
-    def exposed(self: Any) -> Floats:
+    def exposed(self: "Measured") -> Floats:
         """Seconds for which each job could be killed: it held nodes, and did not wait for a repair (model.md#goodput).
 
         Start delays, checkpoints, restarts and the pauses of moves are in it. Of a run that is not over it is NaN for
@@ -182,7 +190,7 @@ class GoodputOfAResult:
         return seconds
 
     def mttf(
-        self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95, swaps: bool = False
+        self: "_Finished", by: str | ArrayLike = "size_class", *, confidence: float = 0.95, swaps: bool = False
     ) -> PrintedTable:
         """Mean time of a job between kills, for each class of sizes, user, or value of any column.
 
@@ -225,7 +233,7 @@ class GoodputOfAResult:
         """
         return mttf_table(self, self.ended, by, confidence, swaps)
 
-    def energy(self: Any, power: Power | str) -> Energy:
+    def energy(self: "Measured", power: Power | str) -> Energy:
         """What the run took in energy, by account of the ledger.
 
         Parameters

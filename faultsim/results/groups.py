@@ -30,7 +30,7 @@ def grouped(result: Measured, among: Flags, by: str | ArrayLike, metrics: Sequen
     >>> result = fs.simulate(log, fs.Cluster(2))
     >>> table = grouped(result, result.ended, "size_class", ["n_jobs", "mean_wait"])
     >>> table["size_class"], table["n_jobs"], table["mean_wait"]
-    (array([1, 2]), array([1, 2]), array([ 0. , 11. ]))
+    (array([1, 2]), array([1, 2]), array([ 0., 11.]))
     """
     name, labels = labels_of(result, by)
     if metrics is None:

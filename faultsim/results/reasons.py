@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 from faultsim.data.notebook import table_html
 
@@ -116,7 +116,7 @@ class Reason:
     start: float | None = None
     finish: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The attributes that are not None, for JSON: an infinite time is None.
 
         Examples
@@ -125,7 +125,7 @@ class Reason:
         >>> fs.Reason(fs.Cause.HELD, until=float("inf")).as_dict()
         {'cause': 'held', 'until': None}
         """
-        out: dict[str, Any] = {"cause": str(self.cause)}
+        out: dict[str, object] = {"cause": str(self.cause)}
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
             if isinstance(value, Reason):
@@ -269,7 +269,7 @@ this job would take 1 node and end at 22 s
             found[span.reason.cause] = found.get(span.reason.cause, 0.0) + (span.end - span.begin)
         return found
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """For JSON: the job, its id, the seconds by cause, and the spans."""
         return {
             "job": self.job,

@@ -144,11 +144,11 @@ def _write_array(member: IO[bytes], array: Values | Held) -> str:
     return _digest(np.dtype("<i4"), shape, written())
 
 
-def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+def _head(dtype: "np.dtype[np.generic]", shape: tuple[int, ...]) -> bytes:
     return f"{dtype.str} {shape} ".encode()
 
 
-def _digest(dtype: np.dtype[Any], shape: tuple[int, ...], content: Iterable[bytes]) -> str:
+def _digest(dtype: "np.dtype[np.generic]", shape: tuple[int, ...], content: Iterable[bytes]) -> str:
     said = blake2b(_head(dtype, shape), digest_size=16)
     for part in content:
         said.update(part)

@@ -84,7 +84,7 @@ class PickJob(Environment):
         jobs: int = 256,
         reward: str = "telescoping",
         metric: str = "mean_bounded_slowdown",
-        **options: Any,
+        **options: object,
     ) -> None:
         log = lublin(10_000, rng=0) if log is None else log
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
@@ -124,5 +124,5 @@ class PickJob(Environment):
     def _instead(self, mask: Flags) -> int:
         return self._slots if mask[-1] else super()._instead(mask)
 
-    def _observe(self, decision: Decision | None) -> Any:
+    def _observe(self, decision: Decision | None) -> object:
         return self._preset.nothing() if decision is None else self._preset(decision, self._fits)

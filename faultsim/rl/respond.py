@@ -104,7 +104,7 @@ class Respond(Environment):
         jobs: int = 256,
         reward: str = "lost",
         metric: str = "mean_bounded_slowdown",
-        **options: Any,
+        **options: object,
     ) -> None:
         self._actions = tuple(checks.choice("action", action, ACTIONS) for action in actions)
         if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
@@ -206,7 +206,7 @@ class Respond(Environment):
         }
         return np.array([possible.get(action, True) for action in self._actions], np.bool_)
 
-    def _observe(self, decision: Decision | None) -> Any:
+    def _observe(self, decision: Decision | None) -> object:
         if decision is None:
             return np.zeros(8, np.float32)
         running, at, warning, waiting = decision.running, self._at, self._warning, len(decision.queue)

@@ -215,7 +215,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             info = self._info(ended if any_ended else None)
             return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), info
 
-    def close(self, **kwargs: Any) -> None:
+    def close(self, **kwargs: object) -> None:
         """End the threads."""
         super().close(**kwargs)
         if not hasattr(self, "_dismiss"):  # gymnasium 1.1 closes one whose options were refused, too
@@ -231,7 +231,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
 
     # -- below
 
-    def _chosen(self, actions: Any) -> LongIntegers:
+    def _chosen(self, actions: object) -> LongIntegers:
         """Whole numbers, and not what would have to be rounded or read to be one."""
         try:
             given = np.asarray(actions)
@@ -241,7 +241,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             raise self._no_actions(actions)
         return np.array(given, np.int64)
 
-    def _no_actions(self, given: Any) -> OptionError:
+    def _no_actions(self, given: object) -> OptionError:
         said = " ".join(repr(given).split())
         return OptionError(f"actions must be {self.num_envs} whole numbers from 0 to {self._slots}, got {said:.60}")
 
@@ -264,7 +264,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     def _given(self, name: str) -> Values:
         return self._out[name].copy() if self._copy else self._out[name]
 
-    def _info(self, ended: Flags | None = None) -> dict[str, Any]:
+    def _info(self, ended: Flags | None = None) -> dict[str, object]:
         info: dict[str, Any] = {
             "action_mask": self.action_masks(),
             "now": self._given("now"),

@@ -141,7 +141,7 @@ class Execution:
             raise inputs["queue_refused"](int(rows[at]), float(log.submit[at]))
         return key, None
 
-    def foresee(self, given: Mapping[str, Any]) -> None:
+    def foresee(self, given: Mapping[str, object]) -> None:
         """Predictions that the caller has got now, in columns as of `Predictor.predict`."""
         for policy in (self._run.rescheduling, self._run.checkpointing):
             if policy is not None and policy.plans_ahead:
@@ -158,8 +158,11 @@ class Execution:
         scheduler = self._lowered["scheduler"]
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
-        columns = run.machine.name, expected_runtimes(run, self.log), self.log.size
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, run.log.columns))
+        logs = (self._log,) if self._told is None else self._told.logs
+        estimate = np.concatenate([expected_runtimes(run, log) for log in logs])
+        size = np.concatenate([log.size for log in logs])
+        columns = self._log.columns if self._told is None else self._told  # by row, as the engine numbers jobs
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.machine.name, estimate, size, columns))
 
     def moment(self, row: int) -> "Moment":
         """What there is now, for an explanation of the job of a row."""

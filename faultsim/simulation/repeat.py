@@ -13,7 +13,7 @@ from faultsim.simulation.run import Run
 _KINDS = ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling")
 
 
-def run_of(result: Result, own: Mapping[str, Any]) -> Run:
+def run_of(result: Result, own: Mapping[str, object]) -> Run:
     """The run behind a result.
 
     Parameters

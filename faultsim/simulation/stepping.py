@@ -273,7 +273,7 @@ class Simulation(checks.OldNames):
 
     # -- pickling: what was given, and what was done
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         engine = self._execution.engine
         with self._door.enter(True):
             acts = [act for part in (*self._before, engine.acts or []) for act in part]

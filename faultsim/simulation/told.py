@@ -70,6 +70,11 @@ class Told(Mapping[str, Values]):
         return len(self._logs[0].columns)
 
     @property
+    def logs(self) -> tuple[Workload, ...]:
+        """The logs in the order in which they came, which is that of the rows."""
+        return self._logs
+
+    @property
     def log(self) -> Workload:
         """All of them, by submit time."""
         return concat(self._logs) if len(self._logs) > 1 else self._logs[0]

@@ -6,7 +6,6 @@ The rules are in `faultsim.explain`; here is only where a job is, and the instan
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 from faultsim import checks
 from faultsim.data.event_kinds import JOB_STATES, JobState
@@ -36,7 +35,7 @@ def why_now(execution: Execution, job: int) -> Reason:
     return why_now(execution, row) if found is None else reason(moment, found)  # None: it has ended in the meantime
 
 
-def explain_result(result: Result, job: int, policies: Mapping[str, Any]) -> Why:
+def explain_result(result: Result, job: int, policies: Mapping[str, object]) -> Why:
     """`Result.why`."""
     row = checks.whole("job, a row of the result,", job, low=0, high=len(result) - 1)
     unknown = [name for name in policies if name not in _OWN]

@@ -33,7 +33,7 @@ def array_parts(array: object) -> list[object]:
     return [kind, *_type_parts(plain.dtype), plain.shape, *_values(plain), *masked]
 
 
-def _type_parts(dtype: np.dtype[Any]) -> list[object]:
+def _type_parts(dtype: "np.dtype[np.generic]") -> list[object]:
     if dtype.fields is not None:
         fields = [(name, [*_type_parts(dtype.fields[name][0])], dtype.fields[name][1]) for name in dtype.names or ()]
         return ["fields", fields, dtype.itemsize]

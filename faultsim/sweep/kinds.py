@@ -19,6 +19,7 @@ from faultsim.policies import Key
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.result import Result
+from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import WorkflowRun
@@ -50,7 +51,7 @@ class Kind:
     axes: ClassVar[Axes]
     columns: ClassVar[tuple[str, ...]]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return kind_called, (self.name,)
 
     # -- what is given
@@ -94,13 +95,13 @@ class Kind:
         if callable(options.get("failures")):
             options["failures"] = _NO_FAILURES
 
-    def nodes(self, given: Mapping[str, Any]) -> int:
+    def nodes(self, given: Mapping[str, object]) -> int:
         """Of what a cell runs on; 0 if that is still to be checked."""
         raise NotImplementedError
 
     # -- inputs
 
-    def taken(self, what: str, value: Any, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> Any:
         """An input as it goes on: as given, or what the factory `source` returned."""
         if what == "failures" and callable(source) and not isinstance(value, FailureTrace):
             shown = checks.shown(value, "FailureTrace")
@@ -182,7 +183,7 @@ class _Jobs(Kind):
         log = options.get("log")
         options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
 
-    def nodes(self, given: Mapping[str, Any]) -> int:
+    def nodes(self, given: Mapping[str, object]) -> int:
         return getattr(given.get("machine"), "nodes", 0)
 
     def taken(self, what: str, value: object, source: object) -> object:
@@ -195,7 +196,13 @@ class _Jobs(Kind):
         return Run(**options)
 
     def task_id(
-        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+        self,
+        run: Any,
+        work: str,
+        failures: str | None,
+        cut: tuple[float, float],
+        texts: Texts,
+        own: Mapping[str, object],
     ) -> str:
         return task_id(run, work, failures, cut, texts, own)
 
@@ -242,10 +249,10 @@ class _Workflows(Kind):
             options["workflows"] = _ANY_WORKFLOW
             options.pop("arrivals", None)  # nobody knows how many there will be
 
-    def nodes(self, given: Mapping[str, Any]) -> int:
+    def nodes(self, given: Mapping[str, object]) -> int:
         return getattr(given.get("resources"), "nodes", 0)
 
-    def taken(self, what: str, value: Any, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> Any:
         if what != "workflows":
             return super().taken(what, value, source)
         flows = (value,) if isinstance(value, Workflow) else value
@@ -263,7 +270,13 @@ class _Workflows(Kind):
         return WorkflowRun(**options)
 
     def task_id(
-        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+        self,
+        run: Any,
+        work: str,
+        failures: str | None,
+        cut: tuple[float, float],
+        texts: Texts,
+        own: Mapping[str, object],
     ) -> str:
         return workflow_task_id(run, work, failures, own)
 
@@ -273,7 +286,7 @@ class _Workflows(Kind):
     def row(self, execution: WorkflowExecution, cut: tuple[float, float]) -> list[float]:
         return self.numbers(execution.result(), cut)
 
-    def numbers(self, result: Any, cut: tuple[float, float]) -> list[float]:
+    def numbers(self, result: WorkflowResult, cut: tuple[float, float]) -> list[float]:
         return [float(value) for value in result.metrics.values()]
 
     def check_metric(self, metric: str) -> None:

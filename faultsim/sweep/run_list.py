@@ -57,6 +57,7 @@ class RunList(Generic[Key]):
     Examples
     --------
     >>> import faultsim as fs
+    >>> from typing import NamedTuple
     >>> class Setting(NamedTuple):
     ...     nodes: int
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])

@@ -389,8 +389,8 @@ class Store:
 
     def add(
         self,
-        runs: Sequence[tuple[Any, ...]],
-        tasks: Sequence[tuple[Any, ...]],
+        runs: Sequence[tuple[object, ...]],
+        tasks: Sequence[tuple[object, ...]],
         timing: Sequence[tuple[str, float]],
         *,
         own: Sequence[tuple[str, str]] = (),

@@ -99,11 +99,11 @@ class Sweep:
 
     def __init__(
         self,
-        base: Run | Mapping[str, Any],
-        grid: Mapping[str, Any] | None = None,
+        base: Run | Mapping[str, object],
+        grid: Mapping[str, object] | None = None,
         *,
-        zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        cells: Iterable[Mapping[str, Any]] | None = None,
+        zipped: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
+        cells: Iterable[Mapping[str, object]] | None = None,
         replicates: int = 1,
         warmup: float = 0.0,
         drain: float = 0.0,

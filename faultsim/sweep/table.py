@@ -65,7 +65,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
         errors: Mapping[int, str] | None = None,
         command: str = "",
         own: Sequence[str] = (),
-        base: Mapping[str, Any] | None = None,
+        base: Mapping[str, object] | None = None,
         model_revision: int | None = MODEL_REVISION,
     ) -> None:
         self._columns = dict(columns)
@@ -164,7 +164,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
 
     # -- parts
 
-    def select(self, **axes: Any) -> "SweepTable":
+    def select(self, **axes: object) -> "SweepTable":
         """The rows in which axes (or ``replicate``) have these values; a list means any of them.
 
         Axes with a dot are given by ``**{"predictor.probability": 0.1}``.

@@ -82,7 +82,7 @@ class Wanted:
                 f"metric {name!r} must return a number, got {value!r:.60}; where there is none, return float('nan')"
             ) from None
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """What its own metrics are, for the hash of a run: names of `faultsim.METRICS`, and identities of functions.
 
         Raises

@@ -12,6 +12,7 @@ from scipy import stats
 import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.reference.goodput import goodput as plainly
+from faultsim.reference.goodput import hold_times
 from faultsim.results.goodput import poisson_interval
 from faultsim.results.ledger import GOODPUT_ACCOUNTS, LEDGER_ACCOUNTS
 from helpers.refusals import refused
@@ -94,22 +95,50 @@ def test_a_held_job_waits_for_its_repair():
     assert held.ettr.tolist() == [30 / 49, 20 / 22]
 
 
+def stays_of(result):
+    held = [result.allocations[name].tolist() for name in ("job", "begin", "end")]
+    return list(
+        zip(*held, [places.tolist() for places in nodes_of(result.allocations, result.machine.shape)], strict=True)
+    )
+
+
+def held_for_repair(result, stays):
+    """Seconds of each job; where a scheduler stops jobs, `failure_wait` holds waits in the queue as well."""
+    recovery = result.settings["recovery"]
+    holds = recovery is not None and recovery["name"] == "hold"
+    jobs = [result.jobs[row] for row in range(len(result))]
+    return np.array(hold_times(jobs, stays, holds=holds, start_delay=result.settings["start_delay"]))
+
+
+def test_a_stopped_job_does_not_wait_for_a_repair():
+    """Hold keeps nodes from a failure to the repair; a job that another one stops waits in the queue."""
+    log = fs.Workload(submit=[0, 10], runtime=[100, 30], size=[2, 2])
+    run = fs.Run(
+        log, fs.Cluster(2), scheduler=fs.Preemptive("shortest"), recovery=fs.Hold(), start_delay=5, record=True,
+        failures=fs.FailureTrace(time=[20], node=[0], downtime=[4], span=1000),
+    )  # fmt: skip
+    result = run.simulate()
+    # Job 1 stops job 0 at 10, is hit at 20, held until 24 and over at 54; job 0 starts again at 54.
+    assert result.jobs["failure_wait"].tolist() == [49, 4]
+    assert held_for_repair(result, stays_of(result)).tolist() == [0, 4]
+    assert groups(result)["waiting_for_repair"] == 2 * 4
+    assert np.dot(result.jobs["size"], result.exposed) == pytest.approx(2 * (115 + 40))
+
+
 @given(runs(record=True), st.sampled_from(["core", "reference"]))
 def test_goodput_is_what_the_schedule_says(run, engine):
     result = run.simulate(engine=engine)
     begin, end = result.span
     trace = result.failures or fs.FailureTrace([], [])
-    held = [result.allocations[name].tolist() for name in ("job", "begin", "end")]
-    nodes = [places.tolist() for places in nodes_of(result.allocations, result.machine.shape)]
-    recovery = result.settings["recovery"]
+    stays = stays_of(result)
     slow = plainly(
         result.machine.nodes,
         begin,
         end,
         [result.jobs[row] for row in range(len(result))],
-        list(zip(*held, nodes, strict=True)),
+        stays,
         list(zip(trace.time.tolist(), trace.node.tolist(), trace.downtime.tolist(), strict=True)),
-        holds=recovery is not None and recovery["name"] == "hold",
+        hold=held_for_repair(result, stays),
     )
     total = result.machine.nodes * (end - begin)
     assert groups(result) == pytest.approx(slow, rel=0, abs=1e-9 * max(total, 1.0))
@@ -210,9 +239,7 @@ def test_the_time_exposed_is_that_on_nodes(run):
     held = np.bincount(
         result.allocations["job"], result.allocations["end"] - result.allocations["begin"], minlength=len(result)
     )
-    recovery = result.settings["recovery"]
-    if recovery is not None and recovery["name"] == "hold":
-        held -= result.jobs["failure_wait"]
+    held -= held_for_repair(result, stays_of(result))
     size, longest = result.jobs["size"], float(np.max(result.jobs["finish"]))
     assert np.dot(size, result.exposed) == pytest.approx(np.dot(size, held), rel=1e-9, abs=1e-9 * longest)
     whole = (result.jobs["restarts"] == 0) & (result.jobs["moves"] == 0)

@@ -544,3 +544,25 @@ test_who_cannot_take_over = refusals(
     (half_way(MACHINES[0]), fs.External(), "a built-in scheduler take over"),
     (half_way(MACHINES[0]), fs.EasyBackfill(repairs="unknown"), "give the scheduler that takes over the same"),
 )
+
+
+@pytest.mark.parametrize(
+    ("order", "key"),
+    [
+        ("-prio", [-5, -1, -9]),
+        ("-prio + 0 * wait", [-5, -1, -9]),
+        ("2 * size", [3, 2, 4]),
+        ("-size + 0 * wait", [-3, -2, -4]),
+    ],
+)
+def test_a_scheduler_that_takes_over_reads_the_columns_of_all_logs(order, key):
+    """Jobs 2 and 3 arrive before job 1, so that rows are not in the order of arrival."""
+    first = fs.Workload(submit=[0, 7], runtime=[10, 10], size=[4, 3], columns={"prio": [5, 5]})
+    sim = fs.Simulation(first, fs.Cluster(4), live=9, scheduler=fs.External())
+    sim.advance().start(0)
+    sim.submit(fs.Workload(submit=[2, 2], runtime=[10, 10], size=[2, 4], columns={"prio": [1, 9]}))
+    execution = sim._execution.copy()
+    execution.take_over(sim._given[0].with_options(scheduler=fs.Fcfs(order)))
+    execution.go_on()
+    begun = execution.engine.output()["start"]
+    assert np.argsort(begun[1:]).tolist() == np.argsort(key).tolist()

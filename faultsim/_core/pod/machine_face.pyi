@@ -1,11 +1,9 @@
-from typing import Any
-
 _Row = tuple[tuple[int, ...], int, int, int]
 
 POD: object
 
 class PodMachine:
-    def __new__(cls, options: dict[str, Any], jobs: int, shapes: bool = False) -> PodMachine: ...
+    def __new__(cls, options: dict[str, object], jobs: int, shapes: bool = False) -> PodMachine: ...
     def ask(
         self, busy: int, ask: int, forbidden: int | None = None, later: int | None = None, need: int = 0
     ) -> tuple[_Row | None, list[_Row]]: ...

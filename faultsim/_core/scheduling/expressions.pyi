@@ -2,7 +2,7 @@ from typing import Any
 
 from faultsim.arrays import Floats, Integers
 
-KEY: Any
+KEY: object
 
 def values(
     program: Any,

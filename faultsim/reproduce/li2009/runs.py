@@ -203,7 +203,7 @@ def key(source: str, load: float, mtbf: float, method: str, precision: float = 0
     Examples
     --------
     >>> key("exp", 0.7, 56.0, EASY, 0.7, 0.45)
-    Key(source='exp', load=0.7, mtbf=56.0, method='FCFS/EASY', precision=0.0, recall=0.0)
+    Key(source='exp', load=0.7, mtbf=56.0, method='FCFS/EASY', precision=0.0, recall=0.0, variant='')
     """
     return Key(source, load, mtbf, method, *((0.0, 0.0) if method == EASY else (precision, recall)))
 

@@ -15,6 +15,7 @@ from faultsim.reproduce.pods.table_claims import CONFIDENCE, SIZES
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _COLOURS = {"static": PALETTE[1], "switched": PALETTE[0]}
@@ -23,7 +24,7 @@ _MARKS = {"static": "s", "switched": "o"}
 _LINES = {"static": (0, (5, 2)), "switched": "-"}
 
 
-def _points(ax: Any, x: Any, found: Any, wiring: str, words: str) -> None:
+def _points(ax: "Axes", x: Any, found: Any, wiring: str, words: str) -> None:
     """Simulated points with their intervals."""
     values, halves = [each.value for each in found], np.nan_to_num([each.half for each in found])
     colour = _COLOURS[wiring]

@@ -23,6 +23,7 @@ from faultsim.arrays import Floats, Integers
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
 from faultsim.policies import External, QueueOrder
+from faultsim.policies.orders import WaitingJobs
 from faultsim.results.result import Result
 from faultsim.simulation.execution import Execution, Stopped
 from faultsim.simulation.options import EngineName
@@ -42,6 +43,10 @@ class Columns:
         return Columns(self.submit[rows], self.estimate[rows], self.size[rows])
 
 
+#: What the scores read: the columns of a log, or of the waiting jobs of a `QueueOrder`.
+_Jobs = Columns | WaitingJobs
+
+
 def columns(log: Workload) -> Columns:
     """Of a log; a missing estimate is the run time."""
     return Columns(log.submit, np.where(log.estimate < 0, log.runtime, log.estimate), log.size)
@@ -52,24 +57,24 @@ def _log10(values: Floats) -> Floats:
     return found
 
 
-def _f1(jobs: Any, wait: Floats) -> Floats:
+def _f1(jobs: _Jobs, wait: Floats) -> Floats:
     found: Floats = _log10(jobs.estimate) * jobs.size + 870 * _log10(jobs.submit)
     return found
 
 
-def _wfp3(jobs: Any, wait: Floats) -> Floats:
+def _wfp3(jobs: _Jobs, wait: Floats) -> Floats:
     found: Floats = -((wait / jobs.estimate) ** 3) * jobs.size
     return found
 
 
-def _unicef(jobs: Any, wait: Floats) -> Floats:
+def _unicef(jobs: _Jobs, wait: Floats) -> Floats:
     found: Floats = -(wait + 1e-15) / (np.log2(jobs.size + 1e-15) * jobs.estimate)
     return found
 
 
 #: The heuristics of the published table (WFP3 and UNICEF of [tang2009], F1 of [carastan2017]), as its code has them:
 #: jobs and their waiting times -> what they are sorted by, the smallest first.
-SCORES: Mapping[str, Callable[[Any, Floats], Floats]] = {
+SCORES: Mapping[str, Callable[[_Jobs, Floats], Floats]] = {
     "FCFS": lambda jobs, wait: jobs.submit,
     "WFP3": _wfp3,
     "UNICEF": _unicef,
@@ -86,7 +91,7 @@ class Scored(QueueOrder):
     def __init__(self, policy: str) -> None:
         self.policy = policy
 
-    def keys(self, queue: Any, now: float) -> ArrayLike:
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """The score."""
         return SCORES[self.policy](queue, now - queue.submit)
 

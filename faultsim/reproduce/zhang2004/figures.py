@@ -16,6 +16,7 @@ from faultsim.reproduce.zhang2004.runs import HEURISTICS, KINDS, PERIODS, READIN
 from faultsim.sweep.jackknife import half_width
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 #: A curve: label, kind of failures, policy.
@@ -124,7 +125,7 @@ FIGURES: dict[str, Picture] = {
 }
 
 
-def _panel(ax: Any, view: View, picture: Picture, column: str, panel: str, title: str) -> None:
+def _panel(ax: "Axes", view: View, picture: Picture, column: str, panel: str, title: str) -> None:
     label, scale, log = _AXES[column]
     hours = view.execution_time / 3600.0
     # Colour and marker belong to a curve of the panel, also where the run without failures is left out.
