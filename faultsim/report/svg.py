@@ -75,7 +75,7 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     buffer = io.BytesIO()
     whole.savefig(buffer, format="svg", metadata={"Date": None}, dpi=RASTER_DPI)
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-    root = ElementTree.fromstring(buffer.getvalue(), parser)
+    root = ElementTree.fromstring(without_controls(buffer.getvalue()), parser)
     ids: dict[str, str] = {}
     _strip(root, name, ids)
     _drop_unused_glyphs(root)
@@ -89,6 +89,17 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
         f'<svg{small} role="img" aria-label="{escape(alt)}" width="{width}" height="{height}" viewBox="{box}" '
         f'fill="{NEUTRAL["#000000"]}" stroke-linejoin="round" stroke-linecap="butt">{inside}</svg>'
     )
+
+
+def without_controls(text: bytes) -> bytes:
+    """Replace control characters, which XML does not have, in names that a figure shows.
+
+    Examples
+    --------
+    >>> without_controls(b"a\\x01b")
+    b'a?b'
+    """
+    return re.sub(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]", b"?", text)
 
 
 def _strip(element: ElementTree.Element, name: str, ids: dict[str, str]) -> None:
