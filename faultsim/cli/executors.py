@@ -39,17 +39,19 @@ def executor_of(args: argparse.Namespace) -> Iterator[object]:
 
 @contextlib.contextmanager
 def term_as_interrupt() -> Iterator[None]:
-    """The signal that batch systems send before killing a job ends a sweep as Ctrl-C does."""
+    """The signals of batch systems and of closed terminals end a sweep as Ctrl-C does."""
 
     def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not the main thread
-        yield
-        return
+    before = {}
+    with contextlib.suppress(ValueError):  # not the main thread
+        before[signal.SIGTERM] = signal.signal(signal.SIGTERM, stop)
+        hangup = getattr(signal, "SIGHUP", None)  # not on Windows; nohup ignores it
+        if hangup is not None and signal.getsignal(hangup) == signal.SIG_DFL:
+            before[hangup] = signal.signal(hangup, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
