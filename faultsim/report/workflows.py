@@ -59,7 +59,7 @@ def report_workflows(result: "WorkflowResult", *, title: str = "", command: str 
     """
     workflow_result_of("report_workflows", result)
     require_matplotlib()
-    count, nodes = len(result), result.resources.n_nodes
+    count, nodes = len(result), result.resources.nodes
     heading = f"{count:,} workflow{'s' * (count != 1)} on {nodes:,} node{'s' * (nodes != 1)}"
     sections = [
         Section("Metrics", [_metrics(result), _makespans(result)]),
