@@ -26,7 +26,7 @@ from typing import (
 )  # fmt: skip
 
 from faultsim import renames, vocabulary
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -457,6 +457,29 @@ def plain(value: object) -> object:
     ([4, 4, 8], (4, 4, 8))
     """
     return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
+
+
+def refuse_masked(name: str, values: object) -> None:
+    """Raise `InputError` where a masked array, or a list with masked values, says that a value is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> refuse_masked("size", np.ma.array([4, 8], mask=[False, True]))
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: size, row 1: the value is masked, that is, missing
+    """
+    import numpy as np
+
+    if isinstance(values, list | tuple):
+        masked = [value is np.ma.masked for value in values]
+    elif isinstance(values, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(values).ravel().tolist()
+    else:
+        return
+    if any(masked):
+        raise InputError(f"{name}, row {masked.index(True)}: the value is masked, that is, missing")
 
 
 def refuse_missing(what: str, value: object) -> None:

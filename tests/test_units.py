@@ -57,7 +57,7 @@ def test_what_is_no_duration():
     for value in ("7200", "h", "", "-", None, True, np.timedelta64(1, "M"), without_unit(3), [1]):
         refused(OptionError, "interval of checkpoints must be a number in seconds", fs.Periodic, value, 1)
     refused(OptionError, "interval of checkpoints must be above 0 seconds, got '-1h'", fs.Periodic, "-1h", 1)
-    refused(OptionError, "above 0 seconds, got np.timedelta64", fs.Periodic, np.timedelta64("NaT", "s"), 1)
+    refused(OptionError, "is missing, got np.timedelta64", fs.Periodic, np.timedelta64("NaT", "s"), 1)
     for value in (timedelta(1), np.timedelta64(1, "s"), "1s"):  # float(np.timedelta64(1, "h")) is 1.0
         refused(OptionError, "probability of Confidence must be a number, got", fs.Confidence, value)
 

@@ -290,7 +290,7 @@ def content_hash(columns: Mapping[str, Values], first: bytes = b"") -> str:
 
 def _plain(values: object, column: Column) -> Values:
     """One dimension of plain numbers as NumPy reads them; anything else is an `InputError`."""
-    refuse_masked(column.name, values)
+    checks.refuse_masked(column.name, values)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -310,26 +310,6 @@ def _plain(values: object, column: Column) -> Values:
         except OverflowError:
             raise InputError(f"{column.name}: a whole number is too large for any column") from None
     return array
-
-
-def refuse_masked(name: str, values: object) -> None:
-    """Raise `InputError` where a masked array, or a list with masked values, says that a value is missing.
-
-    Examples
-    --------
-    >>> refuse_masked("size", np.ma.array([4, 8], mask=[False, True]))
-    Traceback (most recent call last):
-    ...
-    faultsim.errors.InputError: size, row 1: the value is masked, that is, missing
-    """
-    if isinstance(values, list | tuple):
-        masked = [value is np.ma.masked for value in values]
-    elif isinstance(values, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(values).ravel().tolist()
-    else:
-        return
-    if any(masked):
-        raise InputError(f"{name}, row {masked.index(True)}: the value is masked, that is, missing")
 
 
 def in_seconds(values: object, array: Values) -> Values:

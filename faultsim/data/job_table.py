@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks, renames
 from faultsim.arrays import Floats, Integers, LongIntegers, Values
-from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only, refuse_masked
+from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, nodes_of_header
 from faultsim.data.table import Table
@@ -310,7 +310,7 @@ class JobTable(Table):
 
 
 def _checked(key: str, values: object, length: int) -> Values:
-    refuse_masked(key, values)
+    checks.refuse_masked(key, values)
     if key == "estimate":
         values = _without_limit(values)
     check = id_column if key == "id" else as_column

@@ -7,9 +7,9 @@ from operator import index
 import numpy as np
 from numpy.typing import ArrayLike
 
+from faultsim import checks
 from faultsim._core.fars.knapsack import Knapsack
 from faultsim.arrays import Flags, Floats, LongIntegers
-from faultsim.data.columns import refuse_masked
 from faultsim.errors import InputError
 
 
@@ -71,7 +71,7 @@ def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[Flag
 
 
 def _values(values: ArrayLike) -> Floats:
-    refuse_masked("knapsack: values", values)
+    checks.refuse_masked("knapsack: values", values)
     try:
         value = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -85,7 +85,7 @@ def _values(values: ArrayLike) -> Floats:
 
 
 def _weights(weights: ArrayLike) -> LongIntegers:
-    refuse_masked("knapsack: weights", weights)
+    checks.refuse_masked("knapsack: weights", weights)
     raw = np.asarray(weights)
     if raw.ndim != 1:
         raise InputError(f"knapsack: weights must be a row of whole numbers, not an array of shape {raw.shape}")
