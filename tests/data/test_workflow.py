@@ -186,7 +186,7 @@ def test_from_networkx_refuses_by_name() -> None:
     graph.add_edge("a", "b")
     refused(InputError, "node 'a' has no attribute 'cost'", fs.Workflow.from_networkx, graph)
     refused(InputError, "edges have no direction", fs.Workflow.from_networkx, nx.Graph([(1, 2)]))
-    refused(InputError, r"expected a networkx.DiGraph, got list", fs.Workflow.from_networkx, [1])
+    refused(InputError, r"expected a networkx.DiGraph, got \[1\]", fs.Workflow.from_networkx, [1])
     graph.add_edge("b", "a")
     nx.set_node_attributes(graph, 1.0, "cost")
     refused(InputError, "cycle: 'a' -> 'b' -> 'a'", fs.Workflow.from_networkx, graph)

@@ -225,8 +225,9 @@ def test_ledger_bars_add_up_to_the_capacity(torus_run, cluster_run):
         ends[row] = max(ends.get(row, 0.0), bar.get_x() + bar.get_width())
     assert ends == {row: pytest.approx(100.0) for row in range(3)}
     shown = {text.get_text() for text in ax.get_legend().get_texts()}
+    words = {"idle_demand": "idle despite demand", "idle_no_demand": "idle without demand"}
     assert shown == {
-        account.replace("_", " ")
+        words.get(account, account.replace("_", " "))
         for account in torus_run.ledger
         if torus_run.ledger[account] or cluster_run.ledger[account]
     } | {"down"}

@@ -49,7 +49,7 @@ def test_bands_are_the_intervals(table):
 def test_words_are_drawn_side_by_side(table):
     ax = plot_sweep(table.select(start_delay=0.0), "mean_wait", x="scheduler")
     assert [text.get_text() for text in ax.get_xticklabels()] == ["fcfs", "easy"]
-    assert [line.get_label() for line in ax.lines] == ["0.9", "0.6", "0.75"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0.9", "0.6", "0.75"]
 
 
 def test_long_words_do_not_cover_each_other():
