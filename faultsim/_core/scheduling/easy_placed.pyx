@@ -156,7 +156,8 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
     cdef int32_t i = 0
     cdef place_t place
     p.near.n = 0
-    if p.fixed or m.placed.has_free_at == NULL or m.placed.has_free(m.state, m.occ, need):    # a rule of the user's may have refused
+    # Where a place is free now, a placement rule of the user's may have refused it.
+    if p.fixed or m.placed.has_free_at == NULL or m.placed.has_free(m.state, m.occ, need):
         return
     while i < s.releases.n and items[i].end < p.time and p.time > s.now:
         i += 1
