@@ -481,7 +481,7 @@ def plot_differences(
     ax.axvline(0.0, color=shown.soft, linewidth=1.0, zorder=1)
     for chosen, shade, face, words in (
         (sure, colour(0), colour(0), f"significant {holm}"),
-        (clear, colour(0), shown.ground, f"significant alone, not {holm} for {len(rows)} rows"),
+        (clear, colour(0), shown.ground, f"significant alone,\nnot {holm}\nfor {len(rows)} rows"),
         (~sure & ~clear, shown.soft, shown.ground, "not significant"),
     ):
         if chosen.any():

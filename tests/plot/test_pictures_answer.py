@@ -102,7 +102,7 @@ def test_differences_name_the_correction_where_intervals_seem_to_say_otherwise()
     clear = ~found["significant"] & ((found["low"] > 0) | (found["high"] < 0))
     assert clear.any()
     words = [text.get_text() for text in plot_differences(table, "mean_wait", "scheduler", "fcfs").get_legend().texts]
-    assert f"significant alone, not after Holm's correction for {len(clear)} rows" in words
+    assert f"significant alone,\nnot after Holm's correction\nfor {len(clear)} rows" in words
     one = table.where(table["scheduler"] != "conservative").select(load=0.9)
     words = [text.get_text() for text in plot_differences(one, "mean_wait", "scheduler", "fcfs").get_legend().texts]
     assert not any("Holm" in text for text in words)

@@ -124,7 +124,7 @@ test_what_is_refused = refusals(
     (lambda: fs.kiviat_gain(metrics(utilization=70.0), metrics()), "utilization must be a fraction, .* got 70"),
     (lambda: fs.kiviat_gain(metrics(throughput=0), metrics()), "throughput must be above 0 jobs per second, got 0"),
     (lambda: kiviat_area([1, 2]), "a Kiviat graph has 6 radii, got 2"),
-    (lambda: plot_kiviat([metrics()]), r"methods must be a mapping of labels to results, got \[\{'mean_response'"),
+    (lambda: plot_kiviat([metrics()]), r"plot_kiviat takes a mapping of labels to Results .*; got \[\{'mean_response'"),
     (lambda: plot_kiviat(metrics()), "'mean_response' must be a Result, or metrics by name .*, got 100"),
     (lambda: plot_kiviat({}), "a Kiviat graph needs at least one"),
     (lambda: plot_kiviat({"EASY": metrics()}, baseline="easy"), r"unknown baseline 'easy' \(did you mean 'EASY'"),
