@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import is_hypothesis_test
+from hypothesis.internal.detection import is_hypothesis_test
 
 #: Cases of a function that are in the selection: the first, and one from the middle.
 CASES = 2
