@@ -28,7 +28,7 @@ from helpers.counts import record  # noqa: E402
 
 SANITIZE = "address,undefined"
 #: What is translated anew in the folder; `.c` files that are newer than their sources are taken as they are.
-NEEDED = ("faultsim", "tests", "benchmarks", "setup.py", "pyproject.toml", "README.md", "LICENSE")
+NEEDED = ("faultsim", "tests", "benchmarks", "conftest.py", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 TESTS = (
     "tests/kernels", "tests/core/test_lines.py", "tests/core/test_number_lines.py", "tests/core/test_pod_engines.py",
     "tests/core/test_pod_machine.py", "tests/core/test_profile.py", "tests/core/test_refused_sizes.py",

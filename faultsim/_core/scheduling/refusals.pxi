@@ -42,7 +42,7 @@ cdef inline void refusal_of(const refusals_t *r, int32_t ask, double stay, refus
             found.least, found.until = r.row[i].least, r.row[i].until
 
 
-cdef void refuse(refusals_t *r, int32_t ask, double least, double until) noexcept nogil:
+cdef inline void refuse(refusals_t *r, int32_t ask, double least, double until) noexcept nogil:
     """A new refusal, in the place of one that says no more, else of the oldest one."""
     cdef refusal_t *row = r.row
     cdef int32_t i = 0
