@@ -30,7 +30,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machines import Cluster, Pod, Torus
+from faultsim.machines import Cluster, Pod, Reservation, Torus, parse_reservation
 from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
@@ -220,6 +220,7 @@ __all__ = [
     "Periodic",
     "Placement",
     "Pod",
+    "Reservation",
     "PodPlan",
     "Power",
     "PredictedWindows",

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.absences cimport take_open
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.state cimport sim_t
 
@@ -19,6 +20,8 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil
 
 cdef inline int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """The same if nodes are to be avoided; else what the rule takes."""
+    if s.absences.state != NULL:
+        return take_open(s, job, count)
     if s.avoid == NULL:
         return s.placement.allot(s.placement.state, s, job, count)
     return take_sound_first(s, job, count)

@@ -26,6 +26,7 @@ from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
+from faultsim._core.edges cimport open_absences
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -148,6 +149,8 @@ cdef class Engine:
         set_inputs(s, self.given)
         self.translate(sim_alloc(s))
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
+        if self.world.absences is not None:
+            open_absences(s, self.given)
         for kind in _POLICIES:
             if kind in parts.factories:
                 options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
@@ -242,7 +245,8 @@ cdef class Engine:
         if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
             raise DecisionError(self.deadlock())
         self.failed = True
-        if code == STUCK and (self.s.trace.endless or "object" in self.settings.scheduler):
+        if code == STUCK and (
+                self.s.trace.endless or "object" in self.settings.scheduler or self.s.absences.state != NULL):
             raise DecisionError(self.deadlock())
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")

@@ -3,6 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.absences cimport free_and_reserved
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY, fs_prefetch, fs_require
 from faultsim._core.faults.outages cimport repair
@@ -10,7 +11,7 @@ from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ACC_RESERVED, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
     EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
@@ -146,11 +147,14 @@ cdef inline int drain(sim_t *s, double t, source_t *source, bint *wanted) noexce
 cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
     """Idle accounts up to `t`; what jobs hold is booked when they end."""
     cdef double dt = t - s.clock
-    cdef int64_t wanted
+    cdef int64_t wanted, free = s.free
     if dt > 0:
-        wanted = s.demand if s.demand < s.free else s.free
+        if s.absences.state != NULL:
+            free -= free_and_reserved(s)
+            s.ledger[<int>ACC_RESERVED] += dt * <double>(s.free - free)
+        wanted = s.demand if s.demand < free else free
         s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
-        s.ledger[<int>ACC_IDLE_NO_DEMAND] += dt * <double>(s.free - wanted)
+        s.ledger[<int>ACC_IDLE_NO_DEMAND] += dt * <double>(free - wanted)
         s.ledger[<int>ACC_DOWN] += dt * <double>s.trace.n_down
         s.clock = t
 

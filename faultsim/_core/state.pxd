@@ -13,7 +13,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.event_queue cimport heap_t
-from faultsim._core.containers.memory cimport blocks_t
+from faultsim._core.containers.memory cimport blocks_t, part_t
 from faultsim._core.containers.releases cimport releases_t
 from faultsim._core.tables.checkpointing cimport checkpointing_t
 from faultsim._core.tables.recovery cimport recovery_t
@@ -65,9 +65,10 @@ cdef enum account:
     ACC_GROWTH = 8
     ACC_HELD_FOR_REPAIR = 9
     ACC_DOWN = 10
-    ACC_IDLE_NO_DEMAND = 11
-    ACC_IDLE_DEMAND = 12
-    N_ACCOUNTS = 13
+    ACC_RESERVED = 11
+    ACC_IDLE_NO_DEMAND = 12
+    ACC_IDLE_DEMAND = 13
+    N_ACCOUNTS = 14
 
 # Waiting jobs in queue order: job[head..end).
 cdef struct queue_t:
@@ -208,13 +209,14 @@ cdef struct requests_t:
 # Events that do not come from the heap: one row per source, in the order in which they are handled at an instant.
 # A heap event of a smaller kind comes before.
 cdef enum source_rank:
-    FROM_EARLY_REQUESTS = 0
-    FROM_TRACE = 1
-    FROM_HOLDS = 2           # what is settled after the last failure of an instant
-    FROM_REQUESTS = 3
-    FROM_TICKS = 4
-    FROM_ARRIVALS = 5
-    N_SOURCES = 6
+    FROM_EDGES = 0           # begins and ends of absences
+    FROM_EARLY_REQUESTS = 1
+    FROM_TRACE = 2
+    FROM_HOLDS = 3           # what is settled after the last failure of an instant
+    FROM_REQUESTS = 4
+    FROM_TICKS = 5
+    FROM_ARRIVALS = 6
+    N_SOURCES = 7
 
 cdef struct source_t:
     double time              # of its next event; inf: none
@@ -317,9 +319,9 @@ cdef struct sim_t:
     int32_t n_done
     heap_t heap
     releases_t releases      # running and held jobs, and (job < 0: node -1 - job) known repairs
-    source_t source[6]
+    source_t source[7]
     int n_sources
-    int source_at[6]         # by rank: where its row is; -1: there is none
+    int source_at[7]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes
     int64_t n_ticks          # and requests of jobs: no events if nothing comes of them, but they take their time
     work_t work
@@ -342,9 +344,10 @@ cdef struct sim_t:
     recovery_t recovery
     checkpointing_t checkpointing
     rescheduling_t rescheduling
+    part_t absences          # absences.pxd
     const int32_t *given     # nodes that the caller has chosen for the job that starts; NULL: the rule chooses
     void *owner              # borrowed PyObject* of the Engine, for policies in Python
-    double ledger[13]
+    double ledger[14]
     record_t record
 
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.

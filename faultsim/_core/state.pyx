@@ -68,7 +68,7 @@ cdef void add_source(sim_t *s, int rank, int kind, double time,
 
 
 cdef enum:
-    N_PARTS = 8
+    N_PARTS = 9
 
 
 cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
@@ -81,6 +81,7 @@ cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
     part[5] = <part_t *>&s.recovery
     part[6] = <part_t *>&s.checkpointing
     part[7] = <part_t *>&s.rescheduling
+    part[8] = &s.absences
 
 
 cdef void sim_free(sim_t *s) noexcept nogil:

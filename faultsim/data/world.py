@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from faultsim.arrays import Floats, Integers, LongIntegers, Values
+from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 
 
 @dataclass(eq=False, slots=True)
@@ -36,6 +36,34 @@ class RequestRows:
 
     time: Floats
     node: Integers
+
+
+@dataclass(eq=False, slots=True)
+class AbsenceRows:
+    """Nodes that are closed to most jobs at known times (model.md#absences), one row per reservation.
+
+    Attributes
+    ----------
+    begin, end, every : numpy.ndarray of float64
+        In [begin, end), and every `every` seconds after that; 0: once.  Seconds.
+    first, node : numpy.ndarray
+        The nodes of row i, ascending, are ``node[first[i]:first[i + 1]]``.
+    kills : numpy.ndarray of bool
+        Whether jobs that hold such nodes at a begin are killed.
+    group : numpy.ndarray of int32
+        Of each row of the user's log.
+    permits : numpy.ndarray of bool, shape (groups, rows)
+        Whether the jobs of a group may hold the nodes of a reservation.
+    """
+
+    begin: Floats
+    end: Floats
+    every: Floats
+    first: LongIntegers
+    node: Integers
+    kills: Flags
+    group: Integers
+    permits: Flags
 
 
 NO_REQUESTS = RequestRows(np.empty(0), np.empty(0, np.int32))
@@ -66,7 +94,7 @@ class World:
 
     Attributes
     ----------
-    failures, predictions, alarms, ticks, clocks : optional
+    failures, predictions, alarms, ticks, clocks, absences : optional
         Tables; None where there are no rows.
     checkpoint_interval : numpy.ndarray of float64, optional
         Seconds of work between two planned checkpoints of each job.
@@ -89,6 +117,7 @@ class World:
     alarms: RequestRows | None = None
     ticks: TickRows | None = None
     clocks: ClockRows | None = None
+    absences: AbsenceRows | None = None
     checkpoint_interval: Floats | None = None
     shape_rank: Integers | None = None
     columns: Mapping[str, Values] = field(default_factory=dict)

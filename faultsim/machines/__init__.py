@@ -6,7 +6,11 @@ See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z +
 from faultsim.machines.cluster import Cluster
 from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod, pod_of
+from faultsim.machines.reservation import Reservation, parse_reservation
 from faultsim.machines.text import as_machine, machine_from_lowered, parse_machine
 from faultsim.machines.torus import Torus
 
-__all__ = ["Cluster", "Machine", "Pod", "Torus", "as_machine", "machine_from_lowered", "parse_machine", "pod_of"]
+__all__ = [
+    "Cluster", "Machine", "Pod", "Reservation", "Torus", "as_machine", "machine_from_lowered", "parse_machine",
+    "parse_reservation", "pod_of",
+]  # fmt: skip

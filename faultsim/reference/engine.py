@@ -19,8 +19,10 @@ from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError, NotAvailableError
 from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
+from faultsim.reference.absences import Absences
 from faultsim.reference.decisions import Decision
 from faultsim.reference.engine_inputs import WorldRows
+from faultsim.reference.faults.absences import begin_or_end
 from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
@@ -39,6 +41,8 @@ from faultsim.reference.verify import check_end, check_instant
 
 #: The last time at which something can happen.
 LATEST = np.finfo(np.float64).max
+#: Begins and ends of absences at which no job starts, where nothing else is to come, before that is a deadlock.
+IDLE_EDGES = 10_000
 
 
 def simulate(
@@ -110,7 +114,8 @@ class Run:
         for job, clock in zip(jobs, clocks(given.clocks, len(jobs)), strict=True):
             job.clock = clock
         answers = answerers(settings)
-        self.state = state = State(settings, rules, jobs, table, nodes, WorldRows(given), asks=bool(answers))
+        absences = None if given.absences is None else Absences(given.absences)
+        self.state = state = State(settings, rules, jobs, table, nodes, WorldRows(given), bool(answers), absences)
         if answers:
             state.ask = partial(ask_outside, state, answers)
         for job in jobs:
@@ -293,6 +298,8 @@ class Coming:
                 state.suspicious = nodes
         self.ticks = [row for row in ticks if row[0] >= state.now]
         # Those of somebody outside, at whole multiples of the interval.
+        self.idle_edges = 0  # since something else was to come
+        self.edge = math.inf if state.absences is None else state.absences.next_edge(state.now)
         rule = state.settings.policy("rescheduling")
         self.interval = rule.get("interval") if "object" in rule else state.settings.scheduler.get("tick")
         self.tick = 0 if self.interval is None else math.floor(state.now / self.interval) - 1
@@ -315,7 +322,10 @@ class Coming:
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
         times += [row[0] for row in self.ticks[:1]] + [self.tick_time]
-        return min(times + state.wakes, default=math.inf)
+        soonest = min(times + state.wakes, default=math.inf)
+        if soonest < math.inf:
+            self.idle_edges = 0
+        return soonest if self.idle_edges > IDLE_EDGES else min(soonest, self.edge)
 
 
 def happens_now(state: State, coming: Coming) -> Generator[str, None, bool]:
@@ -327,9 +337,9 @@ def happens_now(state: State, coming: Coming) -> Generator[str, None, bool]:
     "After all events of an instant, one scheduling pass runs if they included a finish, an arrival, a repair that
     brought a node up, a failure with an effect [...], or a tick at which a job moved."
     """
-    kinds = [finish, repairs, failures, request, tick, arrival, wake]
+    kinds = [finish, edge, repairs, failures, request, tick, arrival, wake]
     if state.rules["checkpointing"].alarms_come_first:
-        kinds = [finish, repairs, request, failures, tick, arrival, wake]
+        kinds = [finish, edge, repairs, request, failures, tick, arrival, wake]
     due = False
     while True:
         for kind in kinds:
@@ -362,6 +372,15 @@ def finish(state: State, coming: Coming) -> Event:
     state.rules["migration"].at_finish(state, job)
     state.events += 1
     return True
+
+
+def edge(state: State, coming: Coming) -> Event:
+    """All begins and ends of absences of this instant, which are no events of the count."""
+    if state.absences is None or coming.edge > state.now:
+        return None
+    coming.edge = state.absences.next_edge(state.now)
+    coming.idle_edges += 1
+    return begin_or_end(state, state.absences)
 
 
 def repairs(state: State, coming: Coming) -> Event:

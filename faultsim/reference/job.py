@@ -93,6 +93,11 @@ class Job:
     slowed: float = 0.0  # by which time was longer than its own clock
 
     @property
+    def node_mask(self) -> int:
+        """Its nodes as a bit mask, on every machine."""
+        return sum(1 << node for node in self.nodes) if self.box is None else self.box.mask
+
+    @property
     def mask(self) -> int:
         """Its nodes on a torus as a bit mask."""
         if self.box is None:

@@ -32,6 +32,7 @@ def ledger(state: State, jobs: list[Job]) -> dict[str, float]:
         "growth": fsum(job.growth for job in jobs),
         "held_for_repair": fsum(job.size * job.hold for job in jobs),
         "down": state.down_time,
+        "reserved": state.reserved,
         "idle_no_demand": state.idle_no_demand,
         "idle_demand": state.idle_demand,
     }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from faultsim.policies.registry import find
 from faultsim.policies.settings import Settings
+from faultsim.reference.absences import Absences
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
@@ -29,6 +30,7 @@ class Reservation:
     end: float
     size: int
     box: Box | None = None
+    closed: int = 0  # the nodes that the job may not hold then
 
 
 class Release(NamedTuple):
@@ -62,6 +64,7 @@ class State:
         nodes: int,
         world: WorldRows | None = None,
         asks: bool = False,
+        absences: Absences | None = None,
     ) -> None:
         self.settings = settings
         self.rules = rules  # kind of policy -> the part of this engine that does it
@@ -69,6 +72,7 @@ class State:
         self.table = table
         self.nodes = nodes
         self.world = world or WorldRows(None)
+        self.absences = absences
         self.delay = float(settings.start_delay)
         self.checking = bool(settings.verify)
         self.recording = bool(settings.record)
@@ -94,6 +98,7 @@ class State:
             or placement is None
             or placement.follows
             or asks
+            or absences is not None
         )
         self.tracking = table is None and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending
@@ -119,18 +124,21 @@ class State:
         self.diary: list[tuple[float, int, int, int]] = []  # time, kind, job, node
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
         self.open_place: dict[int, int] = {}  # job -> its row in places
-        self.idle_no_demand = self.idle_demand = self.down_time = 0.0
+        self.idle_no_demand = self.idle_demand = self.down_time = self.reserved = 0.0
 
     def catch_up(self) -> None:
         """Idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that are down and
-        not held by a job, over time".
+        not held by a job, over time", reserved "free nodes that are reserved, over time", which count as free nowhere
+        else.
         """
         gap = self.now - self.clock
         if gap == 0.0:
             return
-        wanted = min(self.free, sum(job.size for job in self.queue))
+        closed = self.free_and_reserved(self.clock)
+        wanted = min(self.free - closed, sum(job.size for job in self.queue))
         self.idle_demand += wanted * gap
-        self.idle_no_demand += (self.free - wanted) * gap
+        self.idle_no_demand += (self.free - closed - wanted) * gap
+        self.reserved += closed * gap
         self.down_time += self.down * gap
         self.clock = self.now
 
@@ -315,6 +323,33 @@ class State:
     def repairs_known(self) -> bool:
         """Whether the scheduler knows when down nodes come back; FCFS reserves nothing and does not ask."""
         return bool(self.settings.scheduler.get("repairs", "unknown") == "known")
+
+    # -- absences
+
+    def closed(self, job: Job, begin: float) -> int:
+        """The nodes that a job may not hold if it is decided at `begin`."""
+        if self.absences is None:
+            return 0
+        return self.absences.closed(job, begin, expected_if_started(job, begin + self.delay))
+
+    def free_and_reserved(self, t: float) -> int:
+        """How many of the free nodes are reserved at t."""
+        if self.absences is None:
+            return 0
+        return (self.absences.active(t) & self.free_mask).bit_count()
+
+    @property
+    def free_mask(self) -> int:
+        """The nodes that are free now."""
+        if self.table is None:
+            return sum(1 << node for node in self.free_nodes)
+        return (1 << self.nodes) - 1 & ~self.blocked
+
+    def room_for(self, job: Job) -> int:
+        """Cluster: how many of the free nodes a job may have that starts now."""
+        room = self.open_to_start
+        closed = self.closed(job, self.now)
+        return min(room, (self.free_mask & ~closed).bit_count()) if closed else room
 
     def expected_end(self, job: Job) -> float:
         """ "and `now` once that has passed" (model.md#expected-end)."""

@@ -15,6 +15,7 @@ LEDGER_ACCOUNTS = (
     "growth",
     "held_for_repair",
     "down",
+    "reserved",
     "idle_no_demand",
     "idle_demand",
 )

@@ -147,12 +147,14 @@ def parts_of_run(settings: Settings, estimate: Floats, size: Integers, world: Wo
         factories = {**factories, "recovery": _part("recovery", Recovery.name, machine)[0]}
     if "tick" in asked:
         factories = {**factories, "rescheduling": _part("rescheduling", Rescheduling.name, machine)[0]}
+    absences = world.absences
     matters = "nodes" in follows or world.failures is not None or world.alarms is not None or world.live
     # Ticks and records name nodes of a cluster too.
     ticking = "rescheduling" in factories and world.ticks is not None
-    if matters or settings.record or "places" in follows or ticking:
+    if matters or settings.record or "places" in follows or ticking or absences is not None:
         factories = {**factories, "machine": named}
     tracked = matters or "progress" in follows or world.predictions is not None or world.clocks is not None
+    tracked = tracked or (absences is not None and bool(absences.kills.any()))
     return Parts(factories, _inputs(settings, estimate, size, world), tracked)
 
 

@@ -11,6 +11,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, FailureRows, PredictionRows, RequestRows, World
 from faultsim.policies import Blind, Checkpointing, Predictor
+from faultsim.simulation.absences import absence_rows
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.slowness import clocks
 
@@ -41,6 +42,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     slowdowns = () if run.failures is None else run.failures.slowdowns
     forms = run.machine.speed_forms(log) if slowdowns else None
     world.shape_rank = run.machine.shape_ranks(log)
+    world.absences = absence_rows(run)
     if forms is not None:
         world.clocks = clocks(slowdowns, *forms)
     return world

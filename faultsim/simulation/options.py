@@ -4,7 +4,7 @@ Whatever lists the options (signatures, the lowered form, axes of sweeps, the co
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from functools import lru_cache
 from typing import Literal, TypeAlias, TypedDict, TypeVar
@@ -17,6 +17,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
 from faultsim.machines import Machine
+from faultsim.machines.reservation import Reservation
 from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
@@ -46,6 +47,8 @@ Estimates: TypeAlias = Literal["requested", "actual"] | float
 EngineName: TypeAlias = Literal["core", "reference"]
 Overrun: TypeAlias = Literal["extend", "kill"]
 Oversized: TypeAlias = Literal["error", "drop"]
+#: Reservations as they may be given; a trace of outages that are planned is as many.
+Reservations: TypeAlias = Reservation | FailureTrace | str | Iterable[Reservation | FailureTrace | str] | None
 
 DEFAULT_SCHEDULER = EasyBackfill()
 
@@ -72,6 +75,7 @@ class Options(OwnPolicies, total=False):
     seed: int
     record: bool
     oversized: Oversized
+    reservations: Reservations
 
 
 class Changes(Options, total=False):
@@ -105,6 +109,7 @@ class RunOptions:
     seed: int = 0
     record: bool = False
     oversized: Oversized = "error"
+    reservations: tuple[Reservation, ...] = ()
 
     @property
     def spare_nodes(self) -> int:
@@ -142,6 +147,8 @@ class RunOptions:
                 value = value.lower()
             elif isinstance(value, FailureTrace):
                 value = {"count": len(value), "span": value.span}
+            elif name == "reservations":
+                value = list(map(str, value))
             lowered[name] = value
         return lowered
 

@@ -9,6 +9,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Machine, as_machine
+from faultsim.machines.reservation import as_reservations
 from faultsim.policies import (
     Requeue,
     Strategy,
@@ -18,6 +19,7 @@ from faultsim.policies import (
 from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
+from faultsim.simulation.absences import check_absences
 from faultsim.simulation.compatibility import check_combination, check_slowdowns, refusable
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
@@ -82,10 +84,12 @@ class Run(RunOptions):
         put(self, "seed", checks.whole("seed", self.seed, low=0))
         put(self, "record", checks.flag("record", self.record))
         checks.choice("oversized", self.oversized, ("error", "drop"))
+        put(self, "reservations", as_reservations(self.reservations))
         check_combination(self, policies)
         check_slowdowns(self)
         self.scheduler.check_columns(self.log._known_columns)
         self.machine.check_log(self.log)
+        check_absences(self)
 
     def simulate(self, *, progress: bool | Progress = False, engine: EngineName = "core") -> Result:
         """Run it to the end.

@@ -69,6 +69,9 @@ def simulate(
     oversized : {"error", "drop"}, default "error"
         Whether jobs larger than the machine (with `Static`: without its spare nodes) are an error, or omitted and
         counted in `Result.dropped`.
+    reservations : Reservation, or several, optional
+        Nodes that are closed to most jobs at known times, as for maintenance; also as text, or as a `FailureTrace` of
+        outages that are planned.
     engine : {"core", "reference"}, default "core"
         The compiled engine, or the reference implementation in plain Python, about a hundred times slower and meant for
         reading.

@@ -5,6 +5,10 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.absences cimport (
+    absences_of, closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, set_covers, spare_none,
+    spare_set,
+)
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
@@ -26,6 +30,7 @@ include "counts_line.pxi"
 cdef struct reservation_t:
     double begin, end
     int32_t need
+    int32_t closed           # the closed set of its job (absences.pxd)
 
 cdef struct backfill_t:
     int32_t depth
@@ -37,12 +42,13 @@ cdef struct backfill_t:
     bint any_instant         # some reservation has no length
 
 include "backfill.pxi"
+include "views.pxi"
 
 
 cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     # After arrivals alone all reservations stay where they are, and what was refused stays refused, unless an overrun
     # moves one.
-    if s.change != CHANGED_ALL and p.examined > 0 and s.now <= p.soonest:
+    if s.change != CHANGED_ALL and p.examined > 0 and s.now <= p.soonest and s.absences.state == NULL:
         return False
     p.soonest = INFINITY
     return True
@@ -92,7 +98,11 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
         i += 1
     if first_in_way(p, need, -INFINITY, end) < INFINITY:
         return 0
+    if s.absences.state != NULL and not starts_beside(s, job, p.reservation, p.n, end):
+        return 0
     code = start_job(s, job, need, NULL, True)
+    if s.absences.state != NULL:
+        spare_none(s)
     if code == OK:
         code = take(p, &p.line, s.now, end, need)
     return code if code < 0 else 1
@@ -101,6 +111,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
     cdef int32_t need = s.need[job]
     cdef double begin = -INFINITY, start = -INFINITY, end = INFINITY, longest = 0.0
+    cdef int32_t closed = 0
     cdef window_t w
     w.need = need
     # Invariant: no time before `start` has room.
@@ -110,12 +121,20 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
             break
         end = end_if_started_at(s, job, begin)
         start = first_in_way(p, need, begin, end)
+        if s.absences.state != NULL and start == INFINITY:
+            closed = fits_views(s, job, p.reservation, p.n, begin, end)
+            if closed == NO_MEMORY:
+                return NO_MEMORY
+            if closed < 0:
+                start = next_tried(s, p.reservation, p.n, begin)
+                begin = INFINITY
     if head:
         promise_start(s, job, begin)
     if begin == INFINITY:
         return OK
     if add_reservation(p, begin, end, need) < 0:
         return NO_MEMORY
+    p.reservation[p.n - 1].closed = closed
     return take(p, &p.line, begin, end, need)
 
 

@@ -8,6 +8,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from faultsim._core.absences cimport closed_to, ends_at, last_release, next_end_tried
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
@@ -17,7 +18,9 @@ from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.easy_placed cimport start_placed_heads
 from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_place, search_t
-from faultsim._core.scheduling.shadow cimport later_t, lift_mover, settle_mover, shadow_from_now
+from faultsim._core.scheduling.shadow cimport (
+    first_open_time, later_t, lift_mover, settle_mover, shadow_from_now,
+)
 from faultsim._core.state cimport (
     ask_of, asks_shape, end_if_started, end_if_started_at, promise_start, queue_t, sim_t,
 )
@@ -133,9 +136,20 @@ cdef double restrict(backfill_t *p, sim_t *s, double t, double end, permit_t *pe
     return first
 
 
-cdef bint is_tried(const backfill_t *p, int32_t i, double t) noexcept nogil:
-    """Whether a time, in step i, is now or one at which a job, a reservation or a repair ends."""
+cdef double last_time(const backfill_t *p, const sim_t *s) noexcept nogil:
+    """The last time at which a job, a reservation or a repair ends."""
+    cdef double last = last_release(s)
+    cdef int32_t i
+    for i in range(p.n):
+        last = max(last, p.reservation[i].end)
+    return last
+
+
+cdef bint is_tried(const backfill_t *p, const sim_t *s, int32_t i, double t) noexcept nogil:
+    """Whether a time, in step i, is now or one at which a job, a reservation, a repair or an absence ends."""
     cdef int32_t k
+    if s.absences.state != NULL and ends_at(s, t):
+        return True
     if i == 0 or t > p.line.at[i] or p.line.edges[i] > p.line.begins[i]:
         return True
     if p.open_head and t == p.reservation[0].end:
@@ -217,15 +231,24 @@ cdef int add_place(backfill_t *p, sim_t *s, int32_t job, double begin, const pla
 
 cdef int reserve_head(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
     """What EASY promises to the head (model.md#easy)."""
-    cdef double t = shadow_from_now(s, ask_of(s, job), p.later.mask)
+    cdef permit_t permit
     cdef place_t place
+    cdef double t
     cdef int size
+    memset(&permit, 0, sizeof(permit_t))
+    if s.absences.state == NULL:
+        t = shadow_from_now(s, ask_of(s, job), p.later.mask)
+    else:
+        t = first_open_time(s, job, p.later.mask, p.around)
+        permit.forbidden = p.around
     if t == INFINITY:
         return OK
     promise_start(s, job, t)
     if not p.fixed:
+        if permit.forbidden != NULL:
+            mask_join(p.later.mask, p.around, p.line.words)
         return add_place(p, s, job, t, NULL)
-    size = choose_growing(s, job, t, p.later.mask, s.nodes, NULL, False, &place)
+    size = choose_growing(s, job, t, p.later.mask, s.nodes, &permit, False, &place)
     return add_place(p, s, job, t, &place) if size > 0 else size
 
 
@@ -254,7 +277,11 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         end = end_if_started_at(s, job, t)
         fill_window(&p.window, f)
         start = min(restrict(p, s, t, end, &permit), f.at[i + 1] if i + 1 < f.n else INFINITY)
-        if not is_tried(p, i, t) or (permit.later != NULL and not spares_parts(p, s)):
+        if s.absences.state != NULL:
+            closed_to(s, job, t, end, p.alone)
+            mask_join(p.others, p.alone, f.words)
+            start = min(start, next_end_tried(s, t, last_time(p, s)))
+        if not is_tried(p, s, i, t) or (permit.later != NULL and not spares_parts(p, s)):
             continue
         memcpy(p.instant, mask_at(f, i), <size_t>f.words * sizeof(uint64_t))
         code = choose_growing(s, job, t, p.instant, limit, &permit, False, &place)

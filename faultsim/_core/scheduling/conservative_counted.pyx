@@ -4,6 +4,10 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memmove
 
+from faultsim._core.absences cimport (
+    absences_of, closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, set_covers, spare_none,
+    spare_set,
+)
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
@@ -36,6 +40,12 @@ cdef struct logged_t:
     int32_t what             # the job; its nodes; the number of the pass
     double time
     double expected          # of a release: the expected end
+
+cdef struct reservation_t:
+    double begin, end
+    int32_t need
+    int32_t closed           # the closed set of its job (absences.pxd)
+    int32_t job
 
 cdef struct plan_t:
     thresholds_t limit
@@ -78,9 +88,15 @@ cdef struct plan_t:
     # At most so many nodes are free just before one reservation; held_at = -inf: none.  Many jobs often have the same.
     double held_at
     int32_t held
+    # Where nodes are closed to jobs at times, all reservations, in no order (views.pxi).
+    reservation_t *reservation
+    int32_t n_reservations
+    int32_t *at              # per job: where its reservation is
+    int32_t *closed          # per job: the closed set of its reservation
 
 include "conservative.pxi"
 include "horizon.pxi"
+include "views.pxi"
 
 
 # ---------------------------------------------------------------------------------------------- the plan
@@ -90,7 +106,8 @@ cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
         return NO_MEMORY
     p.held_at = -INFINITY
     p.until = INFINITY
-    p.defers = may_defer(p, s) and not p.only_plans
+    p.n_reservations = 0
+    p.defers = may_defer(p, s) and not p.only_plans and s.absences.state == NULL
     p.deferred = False
     if p.defers:
         p.since, p.since_number = s.now, p.number
@@ -212,6 +229,8 @@ cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job) noexcept no
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
     cdef uint32_t bits
+    if s.absences.state != NULL:
+        return at                # what is closed to a job depends on the time
     if at < p.scan:
         return next_fitting(q.need, at, p.scan, p.gains.most)
     if not p.replans:
@@ -253,12 +272,76 @@ cdef int32_t joined_room(plan_t *p, double begin, int32_t need) noexcept nogil:
     return found
 
 
+cdef void drop_reservation(plan_t *p, int32_t job) noexcept nogil:
+    cdef int32_t i = p.at[job]
+    p.n_reservations -= 1
+    p.reservation[i] = p.reservation[p.n_reservations]
+    p.at[p.reservation[i].job] = i
+
+
+cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
+    """`plan_job` where nodes may be closed to jobs: the job is planned anew beside all other reservations."""
+    cdef reservation_t *r
+    cdef double old = p.begin[job], start = -INFINITY, begin = INFINITY, end = INFINITY, longest = 0.0
+    cdef int32_t need = s.need[job], closed = 0, i
+    cdef int code
+    cdef window_t w
+    w.need = need
+    p.examined[job] = 1
+    s.work.looked += 1
+    if p.replans:
+        old = INFINITY
+    if old < INFINITY:
+        if give(p, &p.line, old, p.end[job], need) < 0:
+            return NO_MEMORY
+        drop_reservation(p, job)
+    # Invariant: no time before `start` that is tried has room.
+    while start < INFINITY and start <= old:
+        if earliest(&p.line, &w, s, job, start, INFINITY, &longest, &begin) < 0:
+            begin = INFINITY
+            break
+        end = end_if_started_at(s, job, begin)
+        closed = fits_views(s, job, p.reservation, p.n_reservations, begin, end)
+        if closed == NO_MEMORY:
+            return NO_MEMORY
+        if closed >= 0:
+            break
+        start = next_tried(s, p.reservation, p.n_reservations, begin)
+        begin = INFINITY
+    if begin > old:
+        begin, end = old, p.end[job]             # never later than it was
+        closed = p.closed[job]
+    p.begin[job] = INFINITY
+    if begin == s.now and need <= room_for(s, job) and not p.only_plans:
+        promise_start(s, job, begin)
+        for i in range(p.n_reservations):
+            spare_set(s, p.reservation[i].closed)
+        code = start_job(s, job, need, NULL, behind)
+        spare_none(s)
+        if code == OK:
+            code = take(p, &p.line, begin, s.expected[job], need)
+        return STARTED if code == OK else code
+    if begin == INFINITY:
+        return OK
+    p.begin[job], p.end[job], p.closed[job] = begin, end, closed
+    p.soonest = min(p.soonest, begin)
+    r = &p.reservation[p.n_reservations]
+    r.begin, r.end, r.need, r.closed, r.job = begin, end, need, closed, job
+    p.at[job] = p.n_reservations
+    p.n_reservations += 1
+    if not p.only_plans:
+        promise_start(s, job, begin)
+    return take(p, &p.line, begin, end, need)
+
+
 cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef double begin = p.begin[job], stop = min(begin, p.until)
     cdef int32_t need = s.need[job], i = -1
     cdef bint starts
     cdef window_t w
     w.need = need
+    if s.absences.state != NULL:
+        return plan_beside(p, s, job, behind)
     if p.replans:
         if p.replays and p.started_in[job] == p.number:
             # It began now; its expected duration may be another one since.
@@ -373,6 +456,10 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.started, p.room_started, sizeof(int32_t))
     own_block(p, &p.logged, p.room_logged, sizeof(logged_t))
     p.until = INFINITY
+    if s.absences.state != NULL:
+        own_block(p, &p.reservation, s.n, sizeof(reservation_t))
+        own_block(p, &p.at, s.n, sizeof(int32_t))
+        own_block(p, &p.closed, s.n, sizeof(int32_t))
     return open_scan(s)
 
 

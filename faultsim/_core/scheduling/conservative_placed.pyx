@@ -4,6 +4,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from faultsim._core.absences cimport closed_to, last_release, next_end_tried
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
@@ -132,6 +133,8 @@ cdef inline bint gains_meet(const plan_t *p, double begin, double end) noexcept 
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
     cdef int32_t job
+    if s.absences.state != NULL:
+        return at                # what is closed to a job depends on the time
     while at < q.end:
         job = q.job[at]
         # A reservation stays as it is if it is not due, if nothing was given back before its end, and if nothing has
@@ -226,11 +229,107 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     return choose_at(p, s, job, old, False, place)
 
 
+cdef double next_tried(const plan_t *p, const sim_t *s, double t) noexcept nogil:
+    """The first time after t at which a running job or a reservation ends, a node is known to be up or, of those that
+    are tried, an absence ends.
+    """
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef const queue_t *q = &s.queue
+    cdef double first = INFINITY, last = last_release(s)
+    cdef int32_t i = 0
+    while i < s.releases.n and items[i].end <= t:
+        i += 1
+    if i < s.releases.n:
+        first = items[i].end
+    for i in range(q.head, q.end):
+        if p.begin[q.job[i]] < INFINITY:
+            last = max(last, p.end[q.job[i]])
+            if p.end[q.job[i]] > t:
+                first = min(first, p.end[q.job[i]])
+    return min(first, next_end_tried(s, t, last))
+
+
+cdef void close_nodes(plan_t *p, sim_t *s, int32_t job, double t, double end) noexcept nogil:
+    """The window, with what is closed to a job from t to `end`."""
+    fill_window(&p.window, &p.line)
+    closed_to(s, job, t, end, p.own)
+    mask_join(p.others, p.own, p.line.words)
+
+
+cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double stop, double *begin, place_t *place,
+                         bint *starts) noexcept nogil:
+    """`find_place` of a job that has no reservation, where nodes may be closed to jobs; up to and with `stop`."""
+    cdef window_t *w = &p.window
+    cdef double start = -INFINITY, longest = 0.0, end
+    cdef int size
+    w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], s.nodes if head else s.need[job] + p.max_growth
+    w.own_begin = w.own_end = INFINITY
+    w.mask = p.others
+    w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
+    w.any_full = False
+    # Invariant: no time before `start` that is tried has a place.
+    while start < INFINITY:
+        if earliest(&p.line, w, s, job, start, INFINITY, &longest, begin) < 0 or begin[0] > stop:
+            return 0
+        end = end_if_started_at(s, job, begin[0])
+        starts[0] = begin[0] == s.now
+        close_nodes(p, s, job, begin[0], end)
+        size = choose_at(p, s, job, begin[0], starts[0], place)
+        if size == 0 and starts[0]:
+            # Room at now that counts on nodes whose release is overdue is not room to start in.
+            starts[0] = False
+            join_steps(w, &p.line, s.now, end)
+            close_nodes(p, s, job, s.now, end)
+            size = choose_at(p, s, job, s.now, False, place)
+        if size != 0:
+            return size
+        start = next_tried(p, s, begin[0])
+    return 0
+
+
+cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
+    """`plan_job` where nodes may be closed to jobs: the job is planned anew beside all other reservations."""
+    cdef double begin = INFINITY, old = p.begin[job], end = p.end[job]
+    cdef bint starts = False
+    cdef place_t place
+    cdef granted_t grant
+    cdef int code, size
+    p.begin[job] = INFINITY
+    if old < end and end > s.now and old < INFINITY:
+        grant = granted(&p.line, &s.machine, &p.place[job], p.alone)
+        p.line.changes += 1
+        if give(p, &p.line, old, end, &grant) < 0:
+            return NO_MEMORY
+    size = find_open_place(p, s, job, not behind, old, &begin, &place, &starts)
+    if size < 0:
+        return size
+    if size == 0:
+        begin = old
+        if old == INFINITY:
+            return OK
+        place, size = p.place[job], p.nodes[job]
+        starts = old == s.now and not s.machine.placed.meets(s.machine.state, s.machine.occ, &place)
+    if not p.only_plans:
+        promise_start(s, job, begin)
+    if starts and not p.only_plans:
+        code = start_job(s, job, size, &place, behind)
+        if code == OK:
+            code = take_place(p, s, s.now, s.expected[job], &place)
+        return STARTED if code == OK else code
+    p.begin[job], p.end[job] = begin, end_if_started_at(s, job, begin)
+    p.place[job], p.nodes[job] = place, size
+    p.soonest = min(p.soonest, begin)
+    return take_place(p, s, begin, p.end[job], &place)
+
+
 cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef bint head = not behind, starts = False, moves
     cdef double begin = INFINITY, old = p.begin[job], end = p.end[job]
     cdef place_t place
-    cdef int code, size = find_place(p, s, job, head, &begin, &place, &starts)
+    cdef int code, size
+    if s.absences.state != NULL:
+        return plan_beside(p, s, job, behind)
+    size = find_place(p, s, job, head, &begin, &place, &starts)
     if size < 0:
         return size
     if size == 0:

@@ -3,8 +3,11 @@
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.absences cimport (
+    closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, spare_none, spare_set,
+)
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.containers.releases cimport releases_shadow
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
     TOGETHER, any_fits, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
@@ -14,8 +17,10 @@ from faultsim._core.scheduling.by_slope cimport (
     add_candidate, choice_t, first_candidate, first_job, heapify, open_choice, pop_candidate, remove_at,
 )
 from faultsim._core.scheduling.preemption cimport preempt, victim_t
-from faultsim._core.state cimport CHANGED_ALL, ask_of, end_if_started, promise_start, queue_t, sim_t, usable
-from faultsim._core.status cimport OK
+from faultsim._core.state cimport (
+    CHANGED_ALL, ask_of, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,
+)
+from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
 
@@ -25,6 +30,8 @@ cdef struct easy_t:
     bint valid
     double time
     int64_t extra            # nodes free at the shadow time that the head does not need
+    int32_t closed           # the closed set of the head then (absences.pxd)
+    int64_t beside           # nodes outside of it that are free then and that the head does not need
     float longest            # expected time of a job that ends by the shadow time, at most
     victim_t *victim         # scratch of preemption; NULL: heads do not stop other jobs
     choice_t choice          # where the order of the queue has slopes
@@ -32,6 +39,8 @@ cdef struct easy_t:
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
     # After arrivals alone only an overrun moves the shadow.
+    if s.absences.state != NULL:
+        return True              # what is closed to a job depends on the time
     return s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL or (p.valid and s.now > p.time)
 
 
@@ -50,7 +59,42 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     p.longest = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
 
 
+cdef int find_first_time(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    """The shadow where nodes may be closed to the head: of now, the releases, and the ends of absences that are tried,
+    the first at which it has room.
+    """
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int64_t free = usable(s)
+    cdef int32_t i = 0, count = s.releases.n, need = s.need[head]
+    cdef double t = s.now, last = last_release(s)
+    while count > 0 and items[count - 1].end == INFINITY:
+        count -= 1
+    # Invariant: no time before t that is tried has room; `free` nodes are free at t, if closed sets are left out.
+    while t < INFINITY:
+        while i < count and items[i].end <= t:
+            free += items[i].nodes
+            i += 1
+        if free >= need:
+            p.closed = closed_set(s, head, t, end_if_started_at(s, head, t))
+            if p.closed < 0:
+                return NO_MEMORY
+            p.beside = free_outside(s, p.closed, t) - need if p.closed > 0 else 0
+            if p.beside >= 0:
+                break
+        t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
+    p.time, p.extra = t, free - need
+    if t == INFINITY:
+        p.closed = 0
+    return OK
+
+
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    if s.absences.state != NULL:
+        if find_first_time(p, s, head) < 0:
+            return NO_MEMORY
+        promise_start(s, head, p.time)
+        begin_scan(p, s)
+        return OK
     p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
     promise_start(s, head, p.time)
     begin_scan(p, s)
@@ -63,7 +107,7 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     cdef float longest = p.longest
     cdef const int32_t *need
     cdef const float *least
-    if not p.valid:
+    if not p.valid or s.absences.state != NULL:
         return next_fitting(q.need, at, end, free)
     while at + TOGETHER <= end:
         need, least, may = q.need + at, q.least + at, 0
@@ -78,15 +122,36 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     return at
 
 
+cdef int take_beside(easy_t *p, sim_t *s, int32_t job, bint outlives) noexcept nogil:
+    """Whether a job may start for all that is closed to it and to the head."""
+    cdef int64_t takes = 0
+    if s.need[job] > room_for(s, job):
+        return 0
+    if outlives and p.closed > 0:
+        takes = s.need[job] - free_inside(s, p.closed, job)
+        takes = max(takes, <int64_t>0)
+        if takes > p.beside:
+            return 0
+        p.beside -= takes
+        spare_set(s, p.closed)
+    return 1
+
+
 cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t job = s.queue.job[at], need = s.queue.need[at]
     cdef bint outlives = end_if_started(s, job) > p.time
     cdef int code
     if need > usable(s) or (outlives and need > p.extra):
         return 0
+    if s.absences.state != NULL:
+        code = take_beside(p, s, job, outlives)
+        if code <= 0:
+            return code
     if outlives:
         p.extra -= need
     code = start_job(s, job, need, NULL, True)
+    if s.absences.state != NULL:
+        spare_none(s)
     return code if code < 0 else 1
 
 
@@ -156,7 +221,7 @@ cdef int schedule_unsorted(void *state, void *sim) noexcept nogil:
     cdef int32_t first, n_started = 0
     cdef int code
     # Outside of these bounds of time, scores lose the precision that by_slope.pyx relies on.
-    if s.migration.rearrange != NULL or not 1e-10 < fabs(s.now) < 1e17:
+    if s.absences.state != NULL or s.migration.rearrange != NULL or not 1e-10 < fabs(s.now) < 1e17:
         return schedule(state, sim)
     s.change = CHANGED_ALL
     s.epoch += 1

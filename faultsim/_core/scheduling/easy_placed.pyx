@@ -18,9 +18,9 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
-from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_place, search_t
+from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_open, search_place, search_t
 from faultsim._core.scheduling.shadow cimport (
-    later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+    first_open_time, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
 from faultsim._core.state cimport (
     CHANGED_ALL, ask_of, asks_shape, end_if_started, nodes_asked, promise_start, queue_t, sim_t, usable,
@@ -43,6 +43,7 @@ cdef struct easy_t:
     double time
     uint64_t *occ            # the occupancy at `time`, backfilled jobs that outlive it included
     uint64_t *reserved       # fixed: the place of the head alone
+    uint64_t *closed         # the nodes that are closed to the head at `time` (absences.pxd)
     permit_t permit          # of jobs that outlive `time`
     left_t near              # places that become free at `time`: each for the head meets one of them; none: unknown
     bint took_long           # a job that outlives `time` was backfilled in the last pass
@@ -66,7 +67,10 @@ cdef int start_fitting(sim_t *s) noexcept nogil:
         job = s.queue.job[s.queue.head]
         if s.need[job] > s.free or not m.placed.has_free(m.state, m.occ, ask_of(s, job)):
             return OK
-        size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
+        if s.absences.state != NULL:
+            size = search_open(s, job, s.nodes, NULL, &place)
+        else:
+            size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
         if size <= 0:
             return size
         code = start_job(s, job, size, &place, False)
@@ -87,6 +91,8 @@ cdef int start_placed_heads(sim_t *s, bint afresh, bint *moved) noexcept nogil:
 
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
+    if s.absences.state != NULL:
+        return True              # what is closed to a job depends on the time
     # After arrivals alone an overrun moves the shadow; and the reserved place is chosen again where a job that outlives
     # the shadow time was backfilled.
     return (s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time)
@@ -114,10 +120,11 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     p.took_long = False
 
 
-cdef int mark_choice(sim_t *s, int32_t job, double t, const uint64_t *occ, uint64_t *mask) noexcept nogil:
+cdef int mark_choice(sim_t *s, int32_t job, double t, const uint64_t *occ, permit_t *permit,
+                     uint64_t *mask) noexcept nogil:
     """The rule's place for a job at t, of the smallest size that has one, as a mask (empty: there is none)."""
     cdef place_t place
-    cdef int32_t size = choose_growing(s, job, t, occ, s.nodes, NULL, False, &place)
+    cdef int32_t size = choose_growing(s, job, t, occ, s.nodes, permit, False, &place)
     memset(mask, 0, <size_t>s.machine.words * sizeof(uint64_t))
     if size > 0:
         s.machine.placed.put(s.machine.state, mask, &place)
@@ -170,7 +177,26 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
         i += 1
 
 
+cdef int find_open_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    """The shadow where nodes may be closed to the head (model.md#absences)."""
+    cdef permit_t permit
+    p.kept = False
+    p.near.n = p.left.n = 0
+    p.time = first_open_time(s, head, p.occ, p.closed)
+    if p.time == INFINITY:
+        return OK
+    promise_start(s, head, p.time)
+    if not p.fixed:
+        mask_join(p.occ, p.closed, s.machine.words)
+    begin_scan(p, s)
+    memset(&permit, 0, sizeof(permit_t))
+    permit.forbidden = p.closed
+    return mark_choice(s, head, p.time, p.occ, &permit, p.reserved) if p.fixed else OK
+
+
 cdef int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    if s.absences.state != NULL:
+        return find_open_shadow(p, s, head)
     if not is_kept(p, s, head):
         p.time = placed_shadow(s, releases_all(&s.releases), s.releases.n, s.machine.occ, ask_of(s, head), p.occ)
     elif p.left.n > 0:
@@ -185,7 +211,7 @@ cdef int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     promise_start(s, head, p.time)
     find_near(p, s, ask_of(s, head))
     begin_scan(p, s)
-    return mark_choice(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
+    return mark_choice(s, head, p.time, p.occ, NULL, p.reserved) if p.fixed else OK
 
 
 cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
@@ -228,7 +254,7 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     if size < 0:
         return size
     if size == 0:
-        if not asks_shape(s, job):
+        if not asks_shape(s, job) and s.absences.state == NULL:
             p.refused[need] = 2 * <int64_t>p.search.free_pass + (not outlives)
         return 0
     code = start_job(s, job, size, &place, True)
@@ -258,7 +284,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     cdef int code
     if p.fixed and p.promise.time < INFINITY and not p.is_chosen:
         p.is_chosen = True
-        code = mark_choice(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, p.promised)
+        code = mark_choice(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, NULL, p.promised)
         if code < 0:
             return code
     lift_mover(&p.later, s, job, end, p.promise.time)
@@ -284,6 +310,7 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     s.scheduler.released, s.scheduler.disturbed = released, disturbed
     own_block(p, &p.occ, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.reserved, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.closed, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.later.mask, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.refused, s.nodes + 1, sizeof(int64_t))

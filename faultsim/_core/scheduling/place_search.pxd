@@ -26,6 +26,10 @@ cdef int search_place(sim_t *s, search_t *search, int32_t job, int32_t limit, do
                       place_t *place) noexcept nogil
 
 
+# The same where nodes may be closed to the job (absences.pxd), without a memory.
+cdef int search_open(sim_t *s, int32_t job, int32_t limit, const permit_t *permit, place_t *place) noexcept nogil
+
+
 cdef inline void forget_permit(search_t *search) noexcept nogil:
     """Another permit."""
     search.permit_pass += 1

@@ -1,10 +1,13 @@
 """The search for a place of a job that starts; the contract is in place_search.pxd."""
 
 from libc.stdint cimport int32_t
+from libc.string cimport memset
 
-from faultsim._core.avoidance cimport choose_now
+from faultsim._core.absences cimport absences_of, absences_t, closed_to
+from faultsim._core.avoidance cimport choose_growing, choose_now
+from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.containers.memory cimport own_block
-from faultsim._core.state cimport asks_shape, grown, set_window, sim_t
+from faultsim._core.state cimport asks_shape, end_if_started, grown, set_window, sim_t
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 
 
@@ -19,6 +22,20 @@ cdef inline bint had_none(const search_t *search, const searched_t *known, bint 
     return restricted and known.none_permitted == search.permit_pass and known.end <= end
 
 
+cdef int search_open(sim_t *s, int32_t job, int32_t limit, const permit_t *permit, place_t *place) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef permit_t narrower
+    memset(&narrower, 0, sizeof(permit_t))
+    if permit != NULL:
+        narrower = permit[0]
+        narrower.same = False
+    if closed_to(s, job, s.now, end_if_started(s, job), a.joined):
+        if narrower.forbidden != NULL:
+            mask_join(a.joined, narrower.forbidden, a.words)
+        narrower.forbidden = a.joined
+    return choose_growing(s, job, s.now, s.machine.occ, limit, &narrower, True, place)
+
+
 cdef int search_place(sim_t *s, search_t *search, int32_t job, int32_t limit, double end, permit_t *permit,
                       place_t *place) noexcept nogil:
     cdef machine_t *m = &s.machine
@@ -26,6 +43,8 @@ cdef int search_place(sim_t *s, search_t *search, int32_t job, int32_t limit, do
     cdef bint shaped = asks_shape(s, job), restricted = permit != NULL
     cdef searched_t *known
     cdef int code
+    if s.absences.state != NULL:
+        return search_open(s, job, limit, permit, place)
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         known = &search.size[size]

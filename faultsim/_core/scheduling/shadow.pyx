@@ -4,9 +4,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.absences cimport closed_to, last_release, next_end_tried
+from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.releases cimport releases_all
-from faultsim._core.state cimport nodes_asked
+from faultsim._core.state cimport ask_of, end_if_started_at, nodes_asked
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -167,6 +168,28 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
         n += 1
     m.placed.release(m.state, items, n, there)
     return s.now
+
+
+cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil:
+    cdef const machine_t *m = &s.machine
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t i = 0, n, ask = ask_of(s, head)
+    cdef double t = s.now, last = last_release(s)
+    memcpy(there, m.occ, <size_t>m.words * sizeof(uint64_t))
+    # Invariant: no time before t that is tried has a place; `there` is after items[:i].
+    while t < INFINITY:
+        n = i
+        while n < s.releases.n and items[n].end <= t:
+            n += 1
+        m.placed.release(m.state, items + i, n - i, there)
+        i = n
+        closed_to(s, head, t, end_if_started_at(s, head, t), closed)
+        mask_join(closed, there, m.words)
+        if m.placed.has_free(m.state, closed, ask):
+            closed_to(s, head, t, end_if_started_at(s, head, t), closed)
+            return t
+        t = min(items[i].end if i < s.releases.n else INFINITY, next_end_tried(s, t, last))
+    return INFINITY
 
 
 cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:

@@ -5,10 +5,11 @@ order (a new job has none), and puts it into the earliest hole given all others,
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
+from faultsim.reference.scheduling.views import closed_to, ends_to_try, fits_views
 from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import union
 
@@ -63,10 +64,12 @@ def sweep(state: State, order: list[Job], compressing: bool) -> None:
         first = not still_waiting  # no job earlier in queue order stays queued
         new, starts = (cluster_hole if state.table is None else torus_hole)(state, job, first)
         if old is not None and (new is None or old.begin < new.begin):
-            new, starts = old, old.begin == state.now and is_really_free(state, old)  # "never later than it was"
+            # "never later than it was"
+            new, starts = old, old.begin == state.now and is_really_free(state, job, old)
         if new is not None and starts:
             # "It counts as backfilled if a job earlier in queue order stays queued."
-            state.begin(job, new.box, free_nodes_for(state, job), backfilled=not first)
+            spared = closed_to(list(state.reservations.values()))
+            state.begin(job, new.box, free_nodes_for(state, job, spared), backfilled=not first)
             continue
         if new is not None:
             state.reservations[job.index] = new
@@ -79,15 +82,16 @@ def reservation_end(state: State, job: Job, begin: float) -> float:
     return expected_if_started(job, begin + state.delay)
 
 
-def is_really_free(state: State, promise: Reservation) -> bool:
-    """Whether the nodes of a reservation are free now."""
-    return promise.size <= state.open_to_start if promise.box is None else not promise.box.mask & state.blocked
+def is_really_free(state: State, job: Job, promise: Reservation) -> bool:
+    """Whether the nodes of a job's reservation are free now."""
+    return promise.size <= state.room_for(job) if promise.box is None else not promise.box.mask & state.blocked
 
 
 def holes_to_try(state: State) -> list[float]:
     """The releases from now on, in time order: expected ends of running jobs, known repairs, ends of reservations."""
     ends = {release.time for release in state.releases()}
     ends.update(promise.end for promise in state.reservations.values())
+    ends.update(ends_to_try(state, max(ends, default=state.now)))
     return sorted(t for t in ends if t >= state.now)
 
 
@@ -113,10 +117,13 @@ def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | Non
     times, used = usage(state)
     for t in [state.now, *holes_to_try(state)]:
         end = reservation_end(state, job, t)
-        here = bisect_left(times, t)
+        here = bisect_right(times, t) - 1
         over = max(bisect_left(times, end), here + 1)
-        if max(used[here:over]) + job.needs <= state.nodes - state.left_alone:
-            return Reservation(t, end, job.needs), t == state.now and job.needs <= state.open_to_start
+        if max(used[here:over]) + job.needs > state.nodes - state.left_alone:
+            continue
+        if fits_views(state, list(state.reservations.values()), job, t, end):
+            closed = state.closed(job, t)
+            return Reservation(t, end, job.needs, None, closed), t == state.now and job.needs <= state.room_for(job)
     return None, False
 
 
@@ -179,7 +186,8 @@ def box_at(
     """
     assert state.table is not None
     end = reservation_end(state, job, t)
-    blocked = occupied = running
+    occupied = running
+    blocked = running | state.closed(job, t)
     for promise in state.reservations.values():
         assert promise.box is not None
         if meet(t, end, promise.begin, promise.end):

@@ -3,6 +3,7 @@
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import check_promise, occupied_at
+from faultsim.reference.scheduling.views import closed_to, delays_view, ends_to_try, fits_views
 from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import Box, union
 
@@ -47,12 +48,15 @@ def start(state: State, plan: Plan, job: Job) -> bool:
     # "It stands in the way of a job that would start now if T is before that job's expected end."
     ahead = [promise for promise in plan if promise.begin < end]
     if state.table is None:
-        if job.needs > state.open_to_start or any(job.needs > room(state, plan, promise) for promise in ahead):
+        if job.needs > state.room_for(job) or any(job.needs > room(state, plan, promise) for promise in ahead):
             return False
-        state.begin(job, None, free_nodes_for(state, job), backfilled=True)
+        if delays_view(state, plan, job, ahead):
+            return False
+        state.begin(job, None, free_nodes_for(state, job, closed_to(ahead)), backfilled=True)
         return True
+    closed = state.closed(job, state.now)
     for q in state.table.sizes_between(job.needs, min(job.needs + growth(state), state.free)):
-        candidates = permitted(state, plan, ahead, state.blocked, q)
+        candidates = permitted(state, plan, ahead, state.blocked | closed, q)
         if candidates:
             box = place(state, job, unsuspected(state, candidates), state.blocked, window_at(state, job, state.now))
             state.begin(job, box, [], backfilled=True)
@@ -63,16 +67,19 @@ def start(state: State, plan: Plan, job: Job) -> bool:
 def earliest(state: State, plan: Plan, job: Job, first: bool) -> Reservation | None:
     """ "The times tried [...] are now, the releases and the ends of earlier reservations, in time order"."""
     times = {state.now, *(release.time for release in state.releases()), *(promise.end for promise in plan)}
+    times.update(ends_to_try(state, max(times)))
     for t in sorted(times):
         end = expected_if_started(job, t + state.delay)
         if state.table is not None:
             found = box_at(state, plan, job, first, t, end)
             if found is not None:
                 return found
-        elif job.needs <= free_at(state, plan, t) and all(
-            job.needs <= room(state, plan, promise) for promise in plan if t < promise.begin < end
+        elif (
+            job.needs <= free_at(state, plan, t)
+            and all(job.needs <= room(state, plan, promise) for promise in plan if t < promise.begin < end)
+            and fits_views(state, plan, job, t, end)
         ):
-            return Reservation(t, end, job.needs)
+            return Reservation(t, end, job.needs, closed=state.closed(job, t))
     return None
 
 
@@ -115,13 +122,13 @@ def box_at(state: State, plan: Plan, job: Job, first: bool, t: float, end: float
     T."
     """
     assert state.table is not None
-    running = occupied_at(state, t)
+    running, closed = occupied_at(state, t), state.closed(job, t)
     if first and state.settings.scheduler["reservation"] == "any":
-        return Reservation(t, end, job.needs) if state.table.fits(running, job.needs) else None
+        return Reservation(t, end, job.needs, None, closed) if state.table.fits(running | closed, job.needs) else None
     occupied = running | union(promise.box.mask for promise in plan if promise.box is not None and holds(promise, t))
     met = [promise for promise in plan if meets(promise, t, end)]
     for q in state.table.sizes_between(job.needs, state.nodes if first else job.needs + growth(state)):
-        candidates = permitted(state, plan, met, running, q)
+        candidates = permitted(state, plan, met, running | closed, q)
         if candidates:
             return Reservation(t, end, job.needs, place(state, job, candidates, occupied, window_at(state, job, t)))
     return None
@@ -141,7 +148,7 @@ def leaves_room(state: State, plan: Plan, head: Reservation, box: Box, besides: 
     of the other reservations that it meets"; of running jobs `besides` is left out.
     """
     assert state.table is not None
-    occupied = occupied_at(state, head.begin, [job for job in state.running if job is not besides])
+    occupied = occupied_at(state, head.begin, [job for job in state.running if job is not besides]) | head.closed
     for other in plan:
         if other.box is not None and meets(head, other.begin, other.end):
             occupied |= other.box.mask

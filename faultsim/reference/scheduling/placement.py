@@ -30,16 +30,27 @@ def window_at(state: State, job: Job, t: float) -> Window:
 # -- cluster
 
 
-def free_nodes_for(state: State, job: Job) -> list[int]:
-    """Cluster: the nodes that a job takes now; none when nodes have no names in this run."""
+def free_nodes_for(state: State, job: Job, spared: int = 0) -> list[int]:
+    """Cluster: the nodes that a job takes now; none when nodes have no names in this run.
+
+    "first nodes that are reserved for its users or closed to a promise, then others" (model.md#absences): `spared` are
+    nodes that are closed to a promise.
+    """
     if not state.tracking:
         return []
     choose = state.rules["placement"]
-    sound = [node for node in state.free_nodes if node not in state.avoided]
-    chosen = choose(state, job, sound, min(job.needs, len(sound)))
-    if len(chosen) < job.needs:
-        rest = [node for node in state.free_nodes if node in state.avoided]
-        chosen = chosen + choose(state, job, rest, job.needs - len(chosen))
+    closed, first = 0, spared
+    if state.absences is not None:
+        closed = state.closed(job, state.now)
+        first |= state.absences.own(job, state.now)
+    free = [node for node in state.free_nodes if not closed >> node & 1]
+    chosen: list[int] = []
+    for avoided in (False, True):
+        for wanted in (1, 0) if first else (0,):
+            these = [node for node in free if (node in state.avoided) == avoided and (first >> node & 1) == wanted]
+            missing = min(job.needs - len(chosen), len(these))
+            if missing > 0:
+                chosen += choose(state, job, these, missing)
     return sorted(chosen)
 
 

@@ -5,6 +5,7 @@ import math
 from faultsim.errors import EngineError
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
+from faultsim.reference.scheduling.views import ends_to_try, free_mask_at, taken_of_view
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box, union
 
@@ -35,10 +36,13 @@ def start_as_head(state: State, job: Job) -> bool:
     if job.needs > state.open_to_start:
         return False
     if state.table is None:
+        if job.needs > state.room_for(job):
+            return False
         state.begin(job, None, free_nodes_for(state, job), backfilled=False)
         return True
+    closed = state.closed(job, state.now)
     for q in state.table.sizes_between(job.needs, state.free):
-        candidates = unsuspected(state, state.table.free_of_size(state.blocked, q))
+        candidates = unsuspected(state, state.table.free_of_size(state.blocked | closed, q))
         if candidates:
             box = place(state, job, candidates, state.blocked, window_at(state, job, state.now))
             state.begin(job, box, [], backfilled=False)
@@ -67,6 +71,8 @@ def shadow_time(state: State, head: Job) -> float:
     "At equal times all count. T is infinite if the releases never suffice, and then it excludes no job."
     Now, if there is room without a release (EASY never asks then).
     """
+    if state.absences is not None:
+        return first_time(state, head)
     if state.table is None:
         free = state.open_to_start
         if free >= head.needs:
@@ -84,6 +90,23 @@ def shadow_time(state: State, head: Job) -> float:
     return math.inf
 
 
+def first_time(state: State, head: Job) -> float:
+    """The same where nodes may be closed to the head: of "now, the releases, and the ends of absences up to the last of
+    these, and one period beyond", the first at which it has room (model.md#absences).
+    """
+    times = [state.now, *(release.time for release in state.releases())]
+    for t in sorted({*times, *ends_to_try(state, max(times))}):
+        closed = state.closed(head, t)
+        if state.table is not None:
+            if state.table.fits(occupied_at(state, t) | closed, head.needs):
+                return t
+        else:
+            free = free_mask_at(state, t)
+            if head.needs <= min(free.bit_count() - state.left_alone, (free & ~closed).bit_count()):
+                return t
+    return math.inf
+
+
 def occupied_at(state: State, T: float, running: list[Job] | None = None) -> int:
     """Torus: the occupancy once every running job expected to end by T has, and every node known to be up by T is."""
     running = state.running if running is None else running
@@ -97,18 +120,25 @@ def ends_by(state: State, job: Job, T: float) -> bool:
 
 def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
     """ "if it fits in the extra nodes, which are those free at T (counting all releases at T) less the head's size; it
-    then uses them up".
+    then uses them up".  Of the nodes that are open to the head at T, it uses up those that it must have: "it takes nodes
+    that are closed to the head first" (model.md#absences).
     """
     room = state.open_to_start
     extra = room + sum(release.size for release in state.releases() if release.time <= T) - head.needs
+    closed = 0 if math.isinf(T) else state.closed(head, T)
+    beside = (free_mask_at(state, T) & ~closed).bit_count() - head.needs if closed else 0
     for job in later:
-        if job.needs > room:
+        if job.needs > min(room, state.room_for(job)):
             continue
+        spared = 0
         if not ends_by(state, job, T):
-            if job.needs > extra:
+            spared = closed
+            takes = taken_of_view(state, job, closed) if closed else 0
+            if job.needs > extra or takes > beside:
                 continue
             extra -= job.needs
-        state.begin(job, None, free_nodes_for(state, job), backfilled=True)
+            beside -= takes
+        state.begin(job, None, free_nodes_for(state, job, spared), backfilled=True)
         room = state.open_to_start
 
 
@@ -129,12 +159,13 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     elif fixed:
         for_head = [fixed_box(state, head, T)]
     else:
-        for_head = state.table.free_of_at_least(occupied_at(state, T), head.needs)  # where the head could be at T
-    at_T = occupied_at(state, T)
+        at_T = occupied_at(state, T) | state.closed(head, T)
+        for_head = state.table.free_of_at_least(at_T, head.needs)  # where the head could be at T
+    at_T = occupied_at(state, T) | (0 if math.isinf(T) else state.closed(head, T))
     for job in later:
-        by_T = ends_by(state, job, T)
+        by_T, closed = ends_by(state, job, T), state.closed(job, state.now)
         for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
-            candidates = state.table.free_of_size(state.blocked, q)
+            candidates = state.table.free_of_size(state.blocked | closed, q)
             permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
             if not by_T and not fixed:  # fewer cubes may be held back than jobs leave
                 permitted = [box for box in permitted if state.table.fits(at_T | box.mask, head.needs)]
@@ -157,7 +188,7 @@ def fixed_box(state: State, head: Job, T: float) -> Box:
     assert state.table is not None
     occupied = occupied_at(state, T)
     for q in state.table.sizes_between(head.needs, state.nodes):
-        candidates = state.table.free_of_size(occupied, q)
+        candidates = state.table.free_of_size(occupied | state.closed(head, T), q)
         if candidates:
             return place(state, head, candidates, occupied, window_at(state, head, T))
     raise EngineError(f"job {head.index} has no box at its shadow time {T}")

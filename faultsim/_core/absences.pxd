@@ -1,0 +1,98 @@
+# Nodes that are closed to most jobs at known times (model.md#absences).
+#
+# The state is a part of sim_t; all of it is NULL where there are no absences.  A *closed set* is the union of the nodes of
+# some absences; a *view* is the machine without a closed set.  Plans on counts count, beside all nodes, those of each view
+# that a promise needs.
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from faultsim._core.state cimport sim_t
+
+cdef struct absence_t:
+    double begin, end
+    double every             # 0: once
+    bint kills
+
+cdef struct absences_t:
+    int32_t n, words
+    absence_t *row
+    uint64_t *nodes          # a mask per absence, one after another
+    const int32_t *group     # of jobs, per row of the user's log
+    const uint8_t *permits   # per group and absence: it is open to these jobs
+    uint64_t *active         # the nodes of absences that have begun and not ended
+    bint any_active
+    int32_t idle_edges       # begins and ends since something else was to come
+    uint64_t *sets           # the closed sets met so far, one after another; number 0 is none
+    int32_t n_sets, room_sets
+    uint64_t *spared         # a job that starts takes these nodes first (`spares`)
+    bint spares
+    uint64_t *closed         # scratch: as the next two
+    uint64_t *joined
+    uint64_t *hidden
+
+
+cdef inline absences_t *absences_of(const sim_t *s) noexcept nogil:
+    return <absences_t *>s.absences.state
+
+
+cdef inline int32_t row_of(const sim_t *s, int32_t job) noexcept nogil:
+    return job if s.row == NULL else s.row[job]
+
+
+cdef inline bint is_open_to(const absences_t *a, int32_t i, int32_t row) noexcept nogil:
+    return a.permits[<int64_t>a.group[row] * a.n + i]
+
+
+# Occurrences of an absence, from 0 on: when one begins and ends (inf: there is none), the last that has begun by t (-1:
+# none has), the first end after t.
+cdef inline double begin_of(const absence_t *a, double k) noexcept nogil:
+    if a.every == 0.0:
+        return a.begin if k == 0.0 else INFINITY
+    return a.begin + k * a.every
+
+
+cdef inline double end_of(const absence_t *a, double k) noexcept nogil:
+    if a.every == 0.0:
+        return a.end if k == 0.0 else INFINITY
+    return a.end + k * a.every
+
+
+cdef double last_begun(const absence_t *a, double t) noexcept nogil
+
+
+cdef inline bint is_active(const absence_t *a, double t) noexcept nogil:
+    cdef double k = last_begun(a, t)
+    return k >= 0.0 and t < end_of(a, k)
+
+
+cdef inline double next_end(const absence_t *a, double t) noexcept nogil:
+    cdef double k = last_begun(a, t)
+    return end_of(a, k) if k >= 0.0 and t < end_of(a, k) else end_of(a, k + 1.0)
+
+
+# The nodes that a job may not hold from t to `end`, into `out`; whether there are any.
+cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil
+# Whether an absence ends at t.
+cdef bint ends_at(const sim_t *s, double t) noexcept nogil
+# The last time at which a running job is expected to end, or a node to be up.
+cdef double last_release(const sim_t *s) noexcept nogil
+# The number of that closed set, 0: none; NO_MEMORY.
+cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil
+# Whether all of set `b` is in set `a`.
+cdef bint set_covers(const absences_t *a, int32_t one, int32_t other) noexcept nogil
+# Of the ends of absences after t, the first that plans try, whose last other time is `last`; inf: none.
+cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
+# [clusters] How many free nodes a job may have that starts now.
+cdef int32_t room_for(const sim_t *s, int32_t job) noexcept nogil
+# [clusters] How many nodes outside of a closed set are free at t, if running jobs end as expected.
+cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil
+# [clusters] How many free nodes of a closed set are open to a job that starts now.
+cdef int32_t free_inside(const sim_t *s, int32_t set_, int32_t job) noexcept nogil
+# [clusters] `count` nodes for a job that starts now, first those that are its users' or `spared`; OK or a code.
+cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil
+# The next job that starts takes nodes of these sets first.
+cdef void spare_none(const sim_t *s) noexcept nogil
+cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil
+# How many free nodes are reserved.
+cdef int32_t free_and_reserved(const sim_t *s) noexcept nogil

@@ -1,0 +1,208 @@
+"""Nodes that are closed to most jobs at known times; the contract is in absences.pxd."""
+
+from libc.math cimport floor
+from libc.string cimport memcpy, memset
+
+from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, named_t, open_word, update_word
+from faultsim._core.containers.bits cimport mask_count_without, mask_equal, mask_join
+from faultsim._core.containers.memory cimport resize_block
+from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.state cimport end_if_started, usable
+from faultsim._core.status cimport NO_MEMORY
+
+
+cdef double last_begun(const absence_t *a, double t) noexcept nogil:
+    cdef double k
+    if t < a.begin:
+        return -1.0
+    if a.every == 0.0:
+        return 0.0
+    k = floor((t - a.begin) / a.every)
+    while begin_of(a, k) > t:
+        k -= 1.0
+    while begin_of(a, k + 1.0) <= t:
+        k += 1.0
+    return k
+
+
+cdef inline bint meets_stay(const absence_t *a, double t, double end) noexcept nogil:
+    cdef double k = last_begun(a, t)
+    return (k >= 0.0 and t < end_of(a, k)) or begin_of(a, k + 1.0) < end
+
+
+# ---------------------------------------------------------------------------------------------- closed sets
+
+cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef int32_t i, row = row_of(s, job)
+    cdef bint any_closed = False
+    memset(out, 0, <size_t>a.words * sizeof(uint64_t))
+    for i in range(a.n):
+        if not is_open_to(a, i, row) and meets_stay(&a.row[i], t, end):
+            mask_join(out, a.nodes + <int64_t>i * a.words, a.words)
+            any_closed = True
+    return any_closed
+
+
+cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef int32_t i
+    if not closed_to(s, job, t, end, a.closed):
+        return 0
+    for i in range(1, a.n_sets):
+        if mask_equal(a.closed, a.sets + <int64_t>i * a.words, a.words):
+            return i
+    if a.n_sets == a.room_sets:
+        if resize_block(a, &a.sets, 2 * <size_t>a.room_sets * a.words * sizeof(uint64_t)) < 0:
+            return NO_MEMORY
+        a.room_sets *= 2
+    memcpy(a.sets + <int64_t>a.n_sets * a.words, a.closed, <size_t>a.words * sizeof(uint64_t))
+    a.n_sets += 1
+    return a.n_sets - 1
+
+
+cdef bint set_covers(const absences_t *a, int32_t one, int32_t other) noexcept nogil:
+    cdef const uint64_t *inner = a.sets + <int64_t>other * a.words
+    cdef const uint64_t *outer = a.sets + <int64_t>one * a.words
+    cdef int32_t i
+    for i in range(a.words):
+        if inner[i] & ~outer[i]:
+            return False
+    return True
+
+
+cdef bint ends_at(const sim_t *s, double t) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef int32_t i
+    cdef double k
+    for i in range(a.n):
+        k = last_begun(&a.row[i], t)
+        if (k >= 0.0 and end_of(&a.row[i], k) == t) or (k > 0.0 and end_of(&a.row[i], k - 1.0) == t):
+            return True
+    return False
+
+
+cdef double last_release(const sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t n = s.releases.n
+    while n > 0 and items[n - 1].end == INFINITY:
+        n -= 1
+    return max(items[n - 1].end, s.now) if n > 0 else s.now
+
+
+cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef double first = INFINITY, end
+    cdef int32_t i
+    for i in range(a.n):
+        end = next_end(&a.row[i], t)
+        # One end beyond `last` is tried, too: this one, if the one before it is not later than `last`, or has passed.
+        if end - a.row[i].every <= max(last, s.now) or end == next_end(&a.row[i], s.now):
+            first = min(first, end)
+    return first
+
+
+# ---------------------------------------------------------------------------------------------- clusters
+
+cdef int32_t room_for(const sim_t *s, int32_t job) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef int32_t room = usable(s)
+    if not closed_to(s, job, s.now, end_if_started(s, job), a.closed):
+        return room
+    return min(room, s.free - count_free(named_of(&s.machine), a.closed))
+
+
+cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef const uint64_t *closed = a.sets + <int64_t>set_ * a.words
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t i = 0, node, free = s.free - count_free(named_of(&s.machine), closed)
+    while i < s.releases.n and (items[i].end <= t or items[i].end <= s.now):
+        if items[i].job >= 0:
+            free += items[i].nodes - s.machine.named.overlap(s.machine.state, items[i].job, closed, NULL, 0)
+        else:
+            node = -1 - items[i].job
+            free += not s.machine.named.marked(s.machine.state, closed, node)
+        i += 1
+    return free
+
+
+cdef int32_t free_inside(const sim_t *s, int32_t set_, int32_t job) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef const uint64_t *closed = a.sets + <int64_t>set_ * a.words
+    cdef int32_t i
+    if closed_to(s, job, s.now, end_if_started(s, job), a.closed):
+        for i in range(a.words):
+            a.closed[i] = closed[i] & ~a.closed[i]
+        closed = a.closed
+    return count_free(named_of(&s.machine), closed)
+
+
+cdef int allot_of(sim_t *s, int32_t job, int32_t count, const uint64_t *hidden) noexcept nogil:
+    """What the placement rule takes if the nodes of `hidden` are not free."""
+    cdef absences_t *a = absences_of(s)
+    cdef named_t *m = named_of(&s.machine)
+    cdef int32_t i
+    cdef int code
+    for i in range(m.words):
+        a.hidden[i] = hidden[i] & free_nodes(m, i) if hidden[i] else 0
+        if a.hidden[i]:
+            update_word(m, i)
+            m.occ[i] |= a.hidden[i]
+    code = s.placement.allot(s.placement.state, s, job, count)
+    for i in range(m.words):
+        if a.hidden[i]:
+            m.occ[i] &= ~a.hidden[i]
+            open_word(m, i)
+    return code
+
+
+cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef int32_t i, wanted, row = row_of(s, job)
+    cdef int code
+    cdef bint some = a.spares
+    if a.spares:
+        memcpy(a.joined, a.spared, <size_t>a.words * sizeof(uint64_t))
+    else:
+        memset(a.joined, 0, <size_t>a.words * sizeof(uint64_t))
+    for i in range(a.n):
+        if is_open_to(a, i, row) and is_active(&a.row[i], s.now):
+            mask_join(a.joined, a.nodes + <int64_t>i * a.words, a.words)
+            some = True
+    closed_to(s, job, s.now, s.expected[job], a.closed)
+    if some:
+        for i in range(a.words):
+            a.joined[i] &= ~a.closed[i]
+        wanted = min(count, count_free(named_of(&s.machine), a.joined))
+        if wanted > 0:
+            for i in range(a.words):
+                a.joined[i] = ~a.joined[i]
+            code = allot_of(s, job, wanted, a.joined)
+            if code < 0 or wanted == count:
+                return code
+            count -= wanted
+    return allot_of(s, job, count, a.closed)
+
+
+cdef void spare_none(const sim_t *s) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    if a.spares:
+        memset(a.spared, 0, <size_t>a.words * sizeof(uint64_t))
+        a.spares = False
+
+
+cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    if set_ > 0:
+        mask_join(a.spared, a.sets + <int64_t>set_ * a.words, a.words)
+        a.spares = True
+
+
+cdef int32_t free_and_reserved(const sim_t *s) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    if not a.any_active:
+        return 0
+    if not s.machine.placed:
+        return count_free(named_of(&s.machine), a.active)
+    return mask_count_without(a.active, s.machine.occ, a.words)

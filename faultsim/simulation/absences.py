@@ -1,0 +1,63 @@
+"""Reservations of a run: checked, and as the engines read them (model.md#absences)."""
+
+import numpy as np
+
+from faultsim.data.world import AbsenceRows
+from faultsim.errors import InputError, NotAvailableError
+from faultsim.policies import CompiledPlacement, CompiledScheduler, External, HotSpares, Preemptive
+from faultsim.simulation.options import RunOptions
+
+#: Options of a run that do not go with reservations, and what to write instead.
+_WITHOUT = (
+    (lambda run: run.migration is not None, "migration=", "leave it out"),
+    (lambda run: run.rescheduling is not None, "rescheduling=", "leave it out"),
+    (lambda run: isinstance(run.recovery, HotSpares), "recovery=HotSpares", "use recovery=Requeue()"),
+    (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
+    (lambda run: isinstance(run.scheduler, Preemptive), "scheduler=Preemptive", "use EasyBackfill()"),
+    (
+        lambda run: isinstance(run.scheduler, External | CompiledScheduler) or run.scheduler.is_written(),
+        "a scheduler from outside",
+        "use Fcfs(), EasyBackfill(), Backfill() or ConservativeBackfill()",
+    ),
+    (lambda run: isinstance(run.placement, CompiledPlacement), "placement=CompiledPlacement", "use FirstFit()"),
+)
+
+
+def check_absences(run: RunOptions) -> None:
+    """Reject reservations that the machine cannot have, or that no job could wait out."""
+    if not run.reservations:
+        return
+    for is_there, what, hint in _WITHOUT:
+        if is_there(run):
+            raise NotAvailableError(f"reservations= are not available with {what}: {hint}")
+    for each in run.reservations:
+        each.node_numbers(run.machine)
+
+
+def absence_rows(run: RunOptions) -> AbsenceRows | None:
+    """What the engines read; None without reservations."""
+    if not run.reservations:
+        return None
+    given = run.reservations
+    nodes = [each.node_numbers(run.machine) for each in given]
+    users = run.log.user
+    named = sorted({user for each in given for user in each.users or ()})
+    if named and (users < 0).all():
+        raise InputError(
+            f"{next(each for each in given if each.users)!r} is for users, and the log has no users: leave users= out, or "
+            f"give the log a column 'user'"
+        )
+    group = np.searchsorted(named, users).astype(np.int32) if named else np.zeros(len(users), np.int32)
+    known = np.isin(users, named)
+    group[~known] = len(named)
+    permits = np.array([[user in (each.users or ()) for each in given] for user in named] + [[False] * len(given)], bool)
+    return AbsenceRows(
+        begin=np.array([each.begin for each in given]),
+        end=np.array([each.end for each in given]),
+        every=np.array([each.every or 0.0 for each in given]),
+        first=np.cumsum([0, *map(len, nodes)]).astype(np.int64),
+        node=np.concatenate(nodes).astype(np.int32),
+        kills=np.array([each.overrun == "kill" for each in given], bool),
+        group=group,
+        permits=permits,
+    )
