@@ -26,6 +26,7 @@ from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
+from faultsim._core.eligibility cimport next_withdrawal, open_conditions
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -35,17 +36,18 @@ from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.snapshot cimport snapshot_of
-from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
+from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
-    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_HOLDS,
-    FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb, executed, queue_t, sim_alloc,
-    sim_copy, sim_free, sim_t, source_next, source_t, timed_out, usable, was_killed,
+    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
+    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
+    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.thresholds cimport thresholds
 from faultsim._core.verify cimport check_invariants
+from faultsim._core.withdrawal cimport fire_withdrawal
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -148,6 +150,10 @@ cdef class Engine:
         set_inputs(s, self.given)
         self.translate(sim_alloc(s))
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
+        if self.world.eligibility is not None:
+            open_conditions(s, self.given, self.world.eligibility)
+            add_source(s, FROM_WITHDRAWALS, EV_LAST, INFINITY, fire_withdrawal)
+            next_withdrawal(s)
         for kind in _POLICIES:
             if kind in parts.factories:
                 options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
@@ -174,7 +180,9 @@ cdef class Engine:
                 submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
             raise ValueError("columns must have one length, at least 1")
         s.n = <int32_t>submit.shape[0]
-        s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
+        if not s.eligibility.on:         # else the times are its own
+            s.submit = &submit[0]
+        s.runtime, s.estimate, s.size = &runtime[0], &estimate[0], &size[0]
         s.first_start = <double *>self.column("first_start", FLOAT64)
         s.start = <double *>self.column("start", FLOAT64)
         s.finish = <double *>self.column("finish", FLOAT64)
@@ -591,11 +599,7 @@ cdef class Engine:
         _inside = self.door.enter(True)
         cdef sim_t *s = &self.s
         cdef int32_t job = self.jobs[row] if s.live else row
-        cdef int state = s.state[job]
-        if was_killed(s, job):
-            state += 2
-        elif state == JOB_DONE and timed_out(s, job):
-            state += 1
+        cdef int state = state_now(s, job)
         return state, s.restarts[job], s.submit[job], s.start[job], s.finish[job]
 
     def running(self):
@@ -847,7 +851,9 @@ cdef class Engine:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         if not s.live:
             out = dict(self.columns)
-            if s.track.killed_for_good:
+            if s.eligibility.on:
+                out["eligible"] = eligible_times(s)
+            if s.track.killed_for_good or s.eligibility.on:
                 out["state"] = states_of(s)
             return self.add_totals(out)
         # It may go on, and what is given out stays as it is.
@@ -859,7 +865,10 @@ cdef class Engine:
         """The same of a simulation that is not over, as of now (model.md#partial)."""
         cdef Engine other = self.copy()
         book_so_far(&other.s)
-        return other.add_totals(columns_so_far(&other.s, other.columns))
+        out = columns_so_far(&other.s, other.columns)
+        if other.s.eligibility.on:
+            out["eligible"] = eligible_times(&other.s)
+        return other.add_totals(out)
 
     cdef dict add_totals(self, dict out):
         cdef sim_t *s = &self.s
@@ -871,7 +880,7 @@ cdef class Engine:
         out["events"] = s.n_events
         out["passes"] = s.n_passes
         out["ledger"] = dict(zip(self.parts.accounts, [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
-        out["makespan_begin"] = s.submit[0]
+        out["makespan_begin"] = float(self.inputs[0][0])
         out["makespan_end"] = s.clock
         if s.record.on:
             out["events_table"] = recorded_events(s)

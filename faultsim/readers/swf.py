@@ -85,8 +85,8 @@ def read_swf(
 
         A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
         Waits (field 3), where the log has any, are `Workload.recorded_wait`.  If a job names a preceding one (field
-        17), that and the think time are the further columns ``preceding_job`` and ``think_time``; no run follows them
-        yet, and `Result.warnings` counts them.
+        17), that and the think time are the further columns ``preceding_job`` and ``think_time``, which runs follow
+        (model.md#conditions).
 
     Raises
     ------

@@ -41,7 +41,9 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     s.track.restart_cost = options["restart_cost"]
     s.recovery.killed = requeue_job
     if options.get("place") == "tail":
-        blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
+        s.queue.keeps_entry = False
+        if s.queue.entry == NULL:
+            blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for the queue")
         for i in range(s.n):
