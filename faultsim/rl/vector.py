@@ -21,6 +21,7 @@ from faultsim.machines import Cluster
 from faultsim.policies import Fcfs
 from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
 from faultsim.rl.rewards import COSTS, GAMMA
+from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 from faultsim.synthetic import lublin
@@ -100,6 +101,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
+        refuse_conditions(log, "VectorPickJob")
         machine = Cluster(128) if machine is None else machine
         if not machine.any_nodes:
             raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")

@@ -245,3 +245,34 @@ def test_dependents_of_a_job_that_is_left_out():
     log = fs.Workload([0] * 3, [10] * 3, [9, 1, 1], columns={"after": ["", "afterok:1", "afterany:1"]})
     jobs = jobs_of(log, oversized="drop")
     assert jobs["state"].tolist() == ["unmet", "ended"]
+
+
+# -- why, and files of results
+
+
+def test_why_knows_jobs_that_are_not_eligible_or_were_withdrawn():
+    log = fs.Workload(
+        [0, 0, 0, 1], [10] * 4, [2] * 4, columns={"after": ["", "", "", "afterok:1+5"], "cancel": [-1, -1, 6, -1]}
+    )
+    result = fs.simulate(log, fs.Cluster(2))
+    assert [span.reason.cause for span in result.why(2)] == [fs.Cause.NO_ROOM]
+    assert (result.why(2)[-1].end, result.why(3)[0].begin) == (6, 15)
+    sim = fs.Simulation(log, fs.Cluster(2))
+    assert sim.why(3).cause == fs.Cause.NOT_SUBMITTED
+    sim.run(until=7)
+    assert sim.why(3).cause == fs.Cause.NOT_ELIGIBLE
+    assert sim.why(2).cause == fs.Cause.ENDED
+    partial = sim.result(partial=True)
+    assert partial.jobs["state"].tolist() == ["running", "waiting", "withdrawn", "future"]
+    assert partial.jobs["eligible"][:3].tolist() == [0, 0, 0]
+    assert np.isnan(partial.jobs["eligible"][3])
+
+
+def test_other_programs_get_jobs_that_ended_without_a_run(tmp_path):
+    result = fs.simulate(a_log(after=["", "afternotok:1", ""], cancel=[-1, -1, 4]), fs.Cluster(1), record=True)
+    result.write_jobs_csv(tmp_path / "jobs.csv")
+    states = [line.split(",")[7] for line in (tmp_path / "jobs.csv").read_text().splitlines()[1:]]
+    assert states == ["COMPLETED_SUCCESSFULLY", "REJECTED", "REJECTED"]
+    result.write_swf(tmp_path / "run.swf")
+    rows = [line.split() for line in (tmp_path / "run.swf").read_text().splitlines() if line[0] != ";"]
+    assert [(row[2], row[3], row[10]) for row in rows] == [("0", "10", "1"), ("10", "-1", "5"), ("4", "-1", "5")]
