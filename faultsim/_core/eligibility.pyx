@@ -32,7 +32,10 @@ cdef int open_eligibility(sim_t *s, object rows) except -1:
     own_block(e, &e.begun, s.n, 1)
     memcpy(e.eligible, s.submit, s.n * sizeof(double))
     e.submitted, s.submit = s.submit, e.eligible
-    s.queue.entry, s.queue.keeps_entry = e.entry, True
+    if s.queue.entry == NULL:            # else killed jobs go to the tail
+        s.queue.entry, s.queue.keeps_entry, s.queue.next_entry = e.entry, True, s.n
+        for i in range(s.n):             # of jobs that have arrived already
+            e.entry[i] = i
     e.n_groups = <int32_t>groups
     for i in range(<int32_t>arrays):
         e.first_task[i] = -1

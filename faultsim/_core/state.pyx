@@ -123,7 +123,8 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
             to.machine.occ = (<uint64_t **>to.machine.state)[0]
     if to.eligibility.on:                # the first two fields of its state
         to.submit = (<const double **>to.eligibility.state)[0]
-        to.queue.entry = (<int64_t **>to.eligibility.state)[1]
+        if to.queue.keeps_entry:
+            to.queue.entry = (<int64_t **>to.eligibility.state)[1]
     if source.avoid != NULL:
         to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of who sets it
     return OK

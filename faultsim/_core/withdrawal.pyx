@@ -49,6 +49,7 @@ cdef int end_without_run(sim_t *s, int32_t job, int fate, bint *wanted) noexcept
     s.run[job] = 0.0
     if s.restarts[job] > 0:
         s.run[job] = s.track.saved[job]
+        s.failure_wait[job] += s.now - s.track.killed_at[job]
         book_work(s, job, 0.0)       # what it saved before a kill is useful
     if s.record.on and record_event(s, EV_WITHDRAWAL, job, -1) < 0:
         return NO_MEMORY
@@ -84,6 +85,10 @@ cdef int fire_withdrawal(void *sim, bint *wanted) noexcept nogil:
     if s.state[job] == JOB_FUTURE or s.state[job] == JOB_QUEUED:
         return end_without_run(s, job, WITHDRAWN, wanted)
     wanted[0] = True
+    return kill_withdrawn(s, job)
+
+
+cdef int kill_withdrawn(sim_t *s, int32_t job) noexcept nogil:
     roll_back(s, job)
     disturb(s)
     return end_for_good(s, job)

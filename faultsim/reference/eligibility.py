@@ -26,11 +26,18 @@ class Condition(NamedTuple):
 class Eligibility:
     """The conditions of all jobs; those of `pending` are submitted and not eligible yet, in the order of submission."""
 
-    def __init__(self, jobs: list[Job], rows: EligibilityRows) -> None:
+    def __init__(self, jobs: list[Job], rows: EligibilityRows | None = None) -> None:
         self.pending: list[Job] = []
         self.waiting: dict[int, list[Job]] = {}  # array -> tasks that wait for a slot, in order
         self.slots: dict[int, set[Job]] = {}  # array -> tasks that have one
         self.conditions: dict[Job, list[Condition]] = {job: [] for job in jobs}
+        self.unmet: set[Job] = set()
+        self.most: list[int] = []
+        self.leaving: list[Job] = []
+        if rows is not None:
+            self._read(jobs, rows)
+
+    def _read(self, jobs: list[Job], rows: EligibilityRows) -> None:
         self.unmet = {jobs[index] for index in rows.unmet.tolist()}
         self.most = rows.most.tolist()
         for other in jobs:
@@ -49,7 +56,7 @@ class Eligibility:
         """The earliest time that the conditions allow; None if that is not known yet, infinite if it never comes."""
         if job in self.unmet:
             return NEVER
-        times = [met_at(condition) for condition in self.conditions[job]]
+        times = [met_at(condition) for condition in self.conditions.get(job, ())]
         if NEVER in times:
             return NEVER
         known = [t for t in times if t is not None]
@@ -137,6 +144,15 @@ def make_ready(state: State, rules: Eligibility) -> bool | None:
     return True
 
 
+def withdraw_now(state: State, job: Job) -> bool:
+    """A job that holds no nodes is withdrawn, by somebody outside; whether it waited in the queue."""
+    if state.eligibility is None:
+        state.eligibility = Eligibility(state.jobs)
+    waited = job in state.queue
+    end_without_run(state, state.eligibility, job, "withdrawn")
+    return waited
+
+
 def withdraw(state: State, rules: Eligibility) -> bool | None:
     """The first withdrawal of this instant; whether a pass is due, None if there is none."""
     leaving = [job for job in rules.leaving if job.cancel == state.now and not job.over]
@@ -170,6 +186,9 @@ def end_without_run(state: State, rules: Eligibility, job: Job, why: str) -> Non
     if job.first_start < 0:
         job.first_start = math.nan
     job.runtime = job.done = job.safe
+    if job.waiting_since is not None:
+        job.failure_wait += state.now - job.waiting_since
+        job.waiting_since = None
     job.finish = state.now
     job.allocated, job.backfilled = 0, False
     state.write(WITHDRAWAL, job)

@@ -6,6 +6,7 @@ marks is in the page's words.  Every module names its section.
 """
 
 import math
+import operator
 from collections.abc import Generator
 from copy import copy
 from functools import partial
@@ -20,10 +21,10 @@ from faultsim.errors import DecisionError, EngineError, NotAvailableError
 from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
-from faultsim.reference.eligibility import Eligibility, make_ready, submitted, withdraw
+from faultsim.reference.eligibility import Eligibility, make_ready, submitted, withdraw, withdraw_now
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.faults.checkpointing import alarm, ask
-from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, kill_for_good, repair
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
@@ -198,6 +199,35 @@ class Run:
             and coming.next_time(of_endless=False) == math.inf
         )
 
+    def withdraw(self, row: object) -> None:
+        """A job that waits is withdrawn now, and one that runs is killed (model.md#withdrawal)."""
+        state, job = self.state, self.job_at(row)
+        if job in state.done:
+            raise DecisionError(f"job {row} cannot be withdrawn: it has ended")
+        if job.held:
+            raise DecisionError(f"job {row} cannot be withdrawn: it holds its nodes until they are repaired")
+        if job in self.coming.arrivals:
+            raise DecisionError(f"job {row} cannot be withdrawn: it has not arrived yet")
+        if job in state.running and job.finish <= state.now:
+            raise DecisionError(f"job {row} cannot be withdrawn: it ends now")
+        state.catch_up()
+        if job in state.running:
+            kill_for_good(state, job)
+        elif not withdraw_now(state, job):
+            return
+        state.wakes.append(state.now)
+
+    def job_at(self, row: Any) -> Job:
+        """The job of a row."""
+        jobs = {job.row: job for job in self.state.jobs}
+        try:
+            number = operator.index(row)
+        except TypeError:
+            raise DecisionError(f"a job is named by its row, a whole number, not by {row!r:.60}") from None
+        if number not in jobs:
+            raise DecisionError(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
+        return jobs[number]
+
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
         state = self.state
@@ -219,7 +249,7 @@ class Run:
             check_end(state, accounts, self.begin, state.clock)
         found = output(state, by_row(state.jobs), accounts, self.begin)
         if state.eligibility is not None:
-            found["eligible"] = eligible_times(state, state.jobs)
+            found["eligible"] = eligible_times(state, by_row(state.jobs))
         if state.world.live or any(job.killed for job in state.jobs) or state.eligibility is not None:
             found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         return found
@@ -232,7 +262,7 @@ class Run:
         found = output(state, jobs, ledger(state, jobs), self.begin)
         found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         if state.eligibility is not None:
-            found["eligible"] = eligible_times(state, state.jobs)
+            found["eligible"] = eligible_times(state, by_row(state.jobs))
         if state.recording:
             found["allocations"]["end"][sorted(state.open_place.values())] = state.now
         return found

@@ -1,5 +1,6 @@
 """When jobs may begin, and when they are withdrawn (model.md#eligibility, model.md#withdrawal)."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -276,3 +277,54 @@ def test_other_programs_get_jobs_that_ended_without_a_run(tmp_path):
     result.write_swf(tmp_path / "run.swf")
     rows = [line.split() for line in (tmp_path / "run.swf").read_text().splitlines() if line[0] != ";"]
     assert [(row[2], row[3], row[10]) for row in rows] == [("0", "10", "1"), ("10", "-1", "5"), ("4", "-1", "5")]
+
+
+# -- from outside
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("live", [0, 9])
+def test_what_is_withdrawn_from_outside_is_as_in_the_log(engine, live):
+    log = a_log(4)
+    told = fs.simulate(log.with_columns(cancel=[-1.0, 4.0, 15.0, -1.0]), fs.Cluster(1), engine=engine)
+    follows = {"live": live} if live else {"failures": fs.FailureTrace([500], [0], span=900)}
+    sim = fs.Simulation(log, fs.Cluster(1), engine=engine, **follows)
+    for time, job in ((4.0, 1), (15.0, 2)):
+        sim.advance(until=time)
+        sim.withdraw(job)
+    assert sim.advance() is None
+    result = sim.result()
+    assert result.jobs["state"].tolist() == ["ended", "withdrawn", "killed", "ended"]
+    for name in ("state", "eligible", "start", "finish", "runtime", "lost_work"):
+        np.testing.assert_array_equal(result.jobs[name], told.jobs[name], name)
+
+
+def test_a_simulation_in_which_jobs_were_withdrawn_is_copied_and_pickled():
+    sim = fs.Simulation(a_log(5), fs.Cluster(1), scheduler=fs.EasyBackfill())
+    sim.advance(until=4)
+    sim.withdraw(1)
+    others = [sim.copy(), pickle.loads(pickle.dumps(sim))]
+    for each in (sim, *others):
+        each.advance(until=12)
+        each.withdraw(4)
+        each.run()
+    assert sim.result().jobs["state"].tolist() == ["ended", "withdrawn", "ended", "ended", "withdrawn"]
+    for other in others:
+        for name, column in sim.result().jobs.items():
+            np.testing.assert_array_equal(other.result().jobs[name], column, name)
+
+
+def test_what_cannot_be_withdrawn():
+    sim = fs.Simulation(fs.Workload([0, 0, 50], [10, 10, 10], [1, 1, 1]), fs.Cluster(1))
+    sim.advance(until=4)
+    for job, what in {
+        0: "job 0 cannot be withdrawn: it runs, and only a simulation with failures=",
+        2: "job 2 cannot be withdrawn: it has not arrived yet",
+        3: "there is no job 3: the log has rows 0 to 2",
+        "a": "a job is named by its row, a whole number, not by 'a'",
+    }.items():
+        with pytest.raises(fs.DecisionError, match=what):
+            sim.withdraw(job)
+    sim.advance(until=12)
+    with pytest.raises(fs.DecisionError, match="job 0 cannot be withdrawn: it has ended"):
+        sim.withdraw(0)

@@ -42,8 +42,7 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     s.recovery.killed = requeue_job
     if options.get("place") == "tail":
         s.queue.keeps_entry = False
-        if s.queue.entry == NULL:
-            blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
+        blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for the queue")
         for i in range(s.n):
