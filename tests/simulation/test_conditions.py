@@ -279,6 +279,20 @@ def test_other_programs_get_jobs_that_ended_without_a_run(tmp_path):
     assert [(row[2], row[3], row[10]) for row in rows] == [("0", "10", "1"), ("10", "-1", "5"), ("4", "-1", "5")]
 
 
+@pytest.mark.parametrize("record", [True, False])
+def test_pictures_and_reports_of_jobs_that_ended_without_a_run(record):
+    pytest.importorskip("matplotlib").use("Agg")
+    from faultsim.plot.timeline import _steps, _waiting
+    from faultsim.report import report_run
+
+    log = a_log(6, after=["", "", "", "afternotok:1", "afterok:1+5", ""], cancel=[-1, -1, 15, -1, -1, 6])
+    result = fs.simulate(log, fs.Cluster(1), record=record)
+    assert result.jobs["state"].tolist() == ["ended", "ended", "withdrawn", "unmet", "ended", "withdrawn"]
+    at, waiting = _steps(*_waiting(result))
+    assert dict(zip(at.tolist(), waiting.tolist(), strict=True)) == {0: 3, 6: 2, 10: 1, 15: 1, 20: 0}
+    assert "withdrawn" in str(report_run(result))
+
+
 # -- from outside
 
 
@@ -297,6 +311,15 @@ def test_what_is_withdrawn_from_outside_is_as_in_the_log(engine, live):
     assert result.jobs["state"].tolist() == ["ended", "withdrawn", "killed", "ended"]
     for name in ("state", "eligible", "start", "finish", "runtime", "lost_work"):
         np.testing.assert_array_equal(result.jobs[name], told.jobs[name], name)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_changes_name_withdrawn_jobs(engine):
+    sim = fs.Simulation(a_log(), fs.Cluster(1), live=9, engine=engine)
+    sim.advance(until=4)
+    sim.withdraw(1)
+    changes = sim.advance(until=11).changes
+    assert [row[:3] for row in changes.tolist()] == [("withdrawn", 1, 4), ("ended", 0, 10), ("started", 2, 10)]
 
 
 def test_a_simulation_in_which_jobs_were_withdrawn_is_copied_and_pickled():
