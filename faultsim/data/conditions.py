@@ -146,7 +146,10 @@ def numbers(columns: Mapping[str, Values], name: str, what: str) -> Floats:
     """A column as float64."""
     values = columns[name]
     if values.dtype.kind not in "iufb":
-        raise InputError(f"{name}, row 0: {values[0]!r:.40} is not {what}")
+        raise InputError(
+            f"{name}, row 0: {str(values[0])!r:.40} is not {what}; expected numbers, or if the column means something "
+            f"else, another name: log.with_columns({name}=None) leaves it out"
+        )
     return values.astype(np.float64)
 
 

@@ -57,7 +57,9 @@ class Workload(JobTable):
     columns : mapping of str to array_like, optional
         Further columns of shape (n,), under names that jobs have not: priority, account, partition, class.  They may be
         of any NumPy type but objects; text is as wide as the longest.  They travel with the jobs, are seen by own
-        policies and, if they are numbers, by `Key`, and come back in results.
+        policies and, if they are numbers, by `Key`, and come back in results.  ``after``, ``begin``, ``array`` with
+        ``array_limit``, ``cancel``, and ``preceding_job`` with ``think_time`` say when jobs may begin and are withdrawn
+        (model.md#eligibility).
     dropped : mapping of str to int, optional
         Reason and count of the omitted records.
     name : str

@@ -37,8 +37,8 @@ def check_conditions(run: RunOptions) -> None:
 
 
 def refuse_conditions(log: Workload, what: str) -> None:
-    """Raise `NotAvailableError` for a log with such columns."""
-    if has_conditions(log._columns):
+    """Raise `NotAvailableError` for a log whose columns a run would follow."""
+    if has_conditions(log._columns) and eligibility_rows(log, log, None) is not None:
         found = ", ".join(name for name in COLUMNS if name in log._columns)
         raise NotAvailableError(
             f"{what} does not follow the columns {found} of the log: leave them out, "
