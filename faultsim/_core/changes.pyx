@@ -53,7 +53,7 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
 
 
 cdef class Changes:
-    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed or moved, or
+    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed, moved or
     were withdrawn.
 
     ``timed out`` is a job that ``overrun="kill"`` ended at its estimate; ``killed`` one that a failure, the

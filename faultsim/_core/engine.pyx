@@ -39,7 +39,8 @@ from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
-    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
+    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK

@@ -7,7 +7,9 @@ at.  Fcfs and EasyBackfill on a cluster; jobs that a failure kills go back to th
 """
 
 import argparse
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -309,6 +311,10 @@ def main(argv=None):
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(argv)
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from helpers import thresholds
+
+    thresholds.from_environment()
     found = {}
     for number in range(given.runs):
         for status in compare([given.seed, number]):
