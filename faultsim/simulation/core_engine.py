@@ -153,6 +153,8 @@ def parts_of_run(settings: Settings, estimate: Floats, size: Integers, world: Wo
     if matters or settings.record or "places" in follows or ticking:
         factories = {**factories, "machine": named}
     tracked = matters or "progress" in follows or world.predictions is not None or world.clocks is not None
+    if world.eligibility is not None:  # a running job that is withdrawn is killed
+        tracked = tracked or bool(np.isfinite(world.eligibility.cancel).any())
     return Parts(factories, _inputs(settings, estimate, size, world), tracked)
 
 
