@@ -6,7 +6,7 @@ from faultsim._core.state cimport sim_t
 
 # Events of kind EV_READY: the job becomes eligible, or its condition can never be met.
 cdef int fire_ready(sim_t *s, int32_t job, bint *wanted) noexcept nogil
-# A job that holds no nodes ends: `fate` says why.  `wanted` is set if it was in the queue.
+# A job that holds no nodes ends: `fate` states why.  `wanted` is set if it was in the queue.
 cdef int end_without_run(sim_t *s, int32_t job, int fate, bint *wanted) noexcept nogil
 # A job that runs is withdrawn: it is killed for good.
 cdef int kill_withdrawn(sim_t *s, int32_t job) noexcept nogil

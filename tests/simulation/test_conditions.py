@@ -271,7 +271,7 @@ def test_why_knows_jobs_that_are_not_eligible_or_were_withdrawn():
 
 def test_other_programs_get_jobs_that_ended_without_a_run(tmp_path):
     result = fs.simulate(a_log(after=["", "afternotok:1", ""], cancel=[-1, -1, 4]), fs.Cluster(1), record=True)
-    result.write_jobs_csv(tmp_path / "jobs.csv")
+    result.write_batsim(tmp_path / "jobs.csv")
     states = [line.split(",")[7] for line in (tmp_path / "jobs.csv").read_text().splitlines()[1:]]
     assert states == ["COMPLETED_SUCCESSFULLY", "REJECTED", "REJECTED"]
     result.write_swf(tmp_path / "run.swf")
