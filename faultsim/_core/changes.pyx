@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from faultsim._core.state cimport (
-    EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, record_event_t, record_stay_t, sim_t,
+    EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, EV_WITHDRAWAL, record_event_t, record_stay_t, sim_t,
     timed_out,
 )
 from faultsim._core.tables.machine cimport range_t
@@ -42,6 +42,8 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
             kind = "ended"
             if timed_out(s, e.job):
                 kind = "timed out"
+        elif e.kind == EV_WITHDRAWAL:
+            kind = "withdrawn"
         elif (e.kind == EV_FAILURE or e.kind == EV_RESCHEDULE) and e.job >= 0:
             kind = "killed"
         else:
@@ -51,10 +53,11 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
 
 
 cdef class Changes:
-    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed or moved.
+    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed, moved or
+    were withdrawn.
 
     ``timed out`` is a job that ``overrun="kill"`` ended at its estimate; ``killed`` one that a failure, the
-    rescheduling or the caller stopped, and that waits again.
+    rescheduling or the caller stopped, and that waits again; ``withdrawn`` one that ended without a run.
 
     Attributes
     ----------

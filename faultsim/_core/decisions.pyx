@@ -99,7 +99,7 @@ cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn"),
 }
 
 
@@ -856,12 +856,34 @@ cdef class Decision(Moment):
         self.conclude(hold_job(self.s.recovery.state, self.s, j))
         self.note("hold", (self.row_of(j),), {})
 
+    def withdraw(self, job):
+        """A job that waits ends without a run; one that runs is killed, as by `kill` (model.md#withdrawal).
+
+        Its state in the result is `JobState.WITHDRAWN`, and metrics of jobs do not count it.
+        """
+        _inside = self.enter(False)
+        cdef int32_t j = self.find(job)
+        cdef sim_t *s = self.s
+        if s.state[j] == JOB_DONE or s.state[j] == JOB_HELD or (s.state[j] == JOB_FUTURE and j >= s.next_arrival):
+            self.refuse(f"job {job} cannot be withdrawn: it {self.phrase(j)}")
+        if s.state[j] == JOB_RUNNING:
+            self.kill(job)
+            return
+        self.refuse_another(j, "withdrawn")
+        self.act("withdrawn")
+        self.engine.withdraw_waiting(j)
+        self.note("withdraw", (self.row_of(j),), {})
+
     def kill(self, job):
         """Stop a running job for good: it loses what it has not saved, and does not come back (model.md#acts).
 
         It counts as done, with what it has saved as its run time, and its state in the result is `JobState.KILLED`.
+        A job that waits is withdrawn, as by `withdraw`.
         """
         _inside = self.enter(False)
+        if self.s.state[self.find(job)] == JOB_QUEUED:
+            self.withdraw(job)
+            return
         cdef int32_t j = self.stoppable(job, "killed")
         cdef sim_t *s = self.s
         self.act("killed")

@@ -27,6 +27,7 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
 from faultsim._core.edges cimport open_absences
+from faultsim._core.eligibility cimport WITHDRAWN, eligible_of, next_withdrawal, open_conditions
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -36,17 +37,19 @@ from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.snapshot cimport snapshot_of
-from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
+from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
-    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_HOLDS,
-    FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb, executed, queue_t, sim_alloc,
-    sim_copy, sim_free, sim_t, source_next, source_t, timed_out, usable, was_killed,
+    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
+    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
+    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.thresholds cimport thresholds
 from faultsim._core.verify cimport check_invariants
+from faultsim._core.withdrawal cimport end_without_run, fire_withdrawal, kill_withdrawn
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -67,6 +70,15 @@ _TOLD_BY_NAME = ("queue_key", "queue_columns")
 
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
+
+
+cdef object no_conditions(int32_t n):
+    """The columns of `EligibilityRows` where no job has a condition."""
+    none, jobs = np.empty(0, np.int32), np.full(n, -1, np.int32)
+    return SimpleNamespace(
+        first=np.zeros(n + 1, np.int64), waiter=none, kind=np.empty(0, np.int8), delay=np.empty(0), unmet=none,
+        begin=np.full(n, -INFINITY), cancel=np.full(n, INFINITY), group=jobs, single=np.zeros(n, np.uint8),
+        group_first=np.zeros(1, np.int64), member=none, array=jobs, most=none)
 
 
 cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
@@ -151,6 +163,10 @@ cdef class Engine:
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
         if self.world.absences is not None:
             open_absences(s, self.given)
+        if self.world.eligibility is not None:
+            open_conditions(s, self.given, self.world.eligibility)
+            add_source(s, FROM_WITHDRAWALS, EV_LAST, INFINITY, fire_withdrawal)
+            next_withdrawal(s)
         for kind in _POLICIES:
             if kind in parts.factories:
                 options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
@@ -177,7 +193,11 @@ cdef class Engine:
                 submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
             raise ValueError("columns must have one length, at least 1")
         s.n = <int32_t>submit.shape[0]
-        s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
+        if s.eligibility.on:             # its times are its own
+            eligible_of(s).submitted = &submit[0]
+        else:
+            s.submit = &submit[0]
+        s.runtime, s.estimate, s.size = &runtime[0], &estimate[0], &size[0]
         s.first_start = <double *>self.column("first_start", FLOAT64)
         s.start = <double *>self.column("start", FLOAT64)
         s.finish = <double *>self.column("finish", FLOAT64)
@@ -595,11 +615,7 @@ cdef class Engine:
         _inside = self.door.enter(True)
         cdef sim_t *s = &self.s
         cdef int32_t job = self.jobs[row] if s.live else row
-        cdef int state = s.state[job]
-        if was_killed(s, job):
-            state += 2
-        elif state == JOB_DONE and timed_out(s, job):
-            state += 1
+        cdef int state = state_now(s, job)
         return state, s.restarts[job], s.submit[job], s.start[job], s.finish[job]
 
     def running(self):
@@ -713,6 +729,8 @@ cdef class Engine:
         cdef sim_t *s = &self.s
         cdef int32_t job
         for job in range(first, s.known):
+            if s.eligibility.on:
+                eligible_of(s).eligible[job] = self.inputs[0][job]
             s.need[job] = s.machine.next_size(s.machine.state, s.size[job])
             s.run[job] = executed(s, job)
         progress_know(s, first, s.known - first)
@@ -730,6 +748,64 @@ cdef class Engine:
             self.refuse(f"job {row} ends now, as was told")
         catch_up(s)
         self.translate(progress_end(s, job))
+
+    def withdraw(self, row):
+        """A job that waits is withdrawn now, and one that runs is killed."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        self.refuse_if_unusable()
+        cdef int32_t job = self.any_job_at(row)
+        if s.state[job] == JOB_DONE:
+            self.refuse(f"job {row} cannot be withdrawn: it has ended")
+        if s.state[job] == JOB_HELD:
+            self.refuse(f"job {row} cannot be withdrawn: it holds its nodes until they are repaired")
+        if s.state[job] == JOB_FUTURE and job >= s.next_arrival:
+            self.refuse(f"job {row} cannot be withdrawn: it has not arrived yet")
+        if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
+            self.refuse(f"job {row} cannot be withdrawn: it ends now")
+        if s.state[job] == JOB_RUNNING and not s.track.on:
+            self.refuse(f"job {row} cannot be withdrawn: it runs, and only a simulation with failures=, live= or "
+                        f"scheduler=External() follows what running jobs have done")
+        catch_up(s)
+        if s.state[job] == JOB_RUNNING:
+            self.translate(kill_withdrawn(s, job))
+        elif not self.end_waiting(job):
+            return
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def withdraw_waiting(self, int32_t job):
+        """The same of a job by its number, for a decision."""
+        try:
+            self.end_waiting(job)
+        except BaseException:
+            self.s.n_decisions += 1
+            raise
+
+    cdef bint end_waiting(self, int32_t job) except -1:
+        """A job that holds no nodes is withdrawn; whether it was in the queue."""
+        cdef sim_t *s = &self.s
+        cdef bint waited = False
+        if not s.eligibility.on:
+            open_conditions(s, self.given, no_conditions(s.n))
+        self.translate(end_without_run(s, job, WITHDRAWN, &waited))
+        return waited
+
+    cdef int32_t any_job_at(self, object row) except -1:
+        """As `job_at`, also where the caller does not own time."""
+        cdef int32_t job
+        if self.s.live:
+            return self.job_at(row)
+        try:
+            row = operator.index(row)
+        except TypeError:
+            self.refuse(f"a job is named by its row, a whole number, not by {row!r:.60}")
+        known = self.s.n if self.jobs is None else len(self.jobs)
+        if not 0 <= row < known:
+            self.refuse(f"there is no job {row}: the log has rows 0 to {known - 1}")
+        job = row if self.jobs is None else self.jobs[row]
+        if job < 0:
+            self.refuse(f"job {row} was dropped from the log: it does not fit on the machine")
+        return job
 
     def extend_job(self, row, double seconds):
         """A job that has not ended runs longer, or shorter."""
@@ -851,19 +927,26 @@ cdef class Engine:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         if not s.live:
             out = dict(self.columns)
-            if s.track.killed_for_good:
+            if s.eligibility.on:
+                out["eligible"] = eligible_times(s)
+            if s.track.killed_for_good or s.eligibility.on:
                 out["state"] = states_of(s)
             return self.add_totals(out)
         # It may go on, and what is given out stays as it is.
         out = {name: values[:s.known].copy() for name, values in self.columns.items()}
         out["state"] = states_of(s)
+        if s.eligibility.on:
+            out["eligible"] = eligible_times(s)[:s.known]
         return self.add_totals(out)
 
     def output_so_far(self):
         """The same of a simulation that is not over, as of now (model.md#partial)."""
         cdef Engine other = self.copy()
         book_so_far(&other.s)
-        return other.add_totals(columns_so_far(&other.s, other.columns))
+        out = columns_so_far(&other.s, other.columns)
+        if other.s.eligibility.on:
+            out["eligible"] = eligible_times(&other.s)[:other.s.known]
+        return other.add_totals(out)
 
     cdef dict add_totals(self, dict out):
         cdef sim_t *s = &self.s
@@ -875,7 +958,7 @@ cdef class Engine:
         out["events"] = s.n_events
         out["passes"] = s.n_passes
         out["ledger"] = dict(zip(self.parts.accounts, [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
-        out["makespan_begin"] = s.submit[0]
+        out["makespan_begin"] = float(self.inputs[0][0])
         out["makespan_end"] = s.clock
         if s.record.on:
             out["events_table"] = recorded_events(s)
@@ -893,8 +976,9 @@ cdef class Engine:
         rows, jobs = self.rows[:n], self.jobs[:n]
         if (rows == np.arange(n)).all():
             return out
-        for name in (*self.columns, "state"):
-            out[name] = out[name][jobs]
+        for name in (*self.columns, "state", "eligible"):
+            if name in out:
+                out[name] = out[name][jobs]
         for name in ("events_table", "allocations"):
             job = out[name]["job"]
             out[name]["job"] = np.where(job < 0, job, rows[job])

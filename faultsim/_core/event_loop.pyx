@@ -6,15 +6,18 @@ from libc.stdint cimport int32_t, int64_t
 from faultsim._core.absences cimport free_and_reserved
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY, fs_prefetch, fs_require
+from faultsim._core.eligibility cimport is_eligible
 from faultsim._core.faults.outages cimport repair
 from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ACC_RESERVED, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
-    EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, source_next, source_t,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ACC_RESERVED, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING,
+    EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_READY, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_FUTURE, JOB_RUNNING, source_next,
+    source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
+from faultsim._core.withdrawal cimport fire_ready
 from faultsim._core.verify cimport check_invariants
 
 
@@ -25,8 +28,8 @@ cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
         return True
     if e.kind == EV_REPAIR:
         return not s.trace.down[e.serial] or s.trace.up_at[e.serial] != e.time
-    if e.kind == EV_WAKE:
-        return False
+    if e.kind >= EV_WAKE:
+        return e.kind == EV_READY and s.state[e.serial] != JOB_FUTURE
     return s.state[e.serial] != JOB_RUNNING or not s.checkpointing.is_due(
         s.checkpointing.state, <int32_t>e.serial, e.time)
 
@@ -77,8 +80,13 @@ cdef bint only_requests(sim_t *s) noexcept nogil:
 cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef int32_t job = s.next_arrival
+    cdef int code
     s.next_arrival += 1
     source_next(s, FROM_ARRIVALS, s.submit[job + 1] if job + 1 < s.n else INFINITY)
+    if s.eligibility.on:
+        code = is_eligible(s, job)
+        if code != 1:
+            return code
     if s.record.on and record_event(s, EV_ARRIVAL, job, -1) < 0:
         return NO_MEMORY
     s.n_events += 1
@@ -103,6 +111,8 @@ cdef inline int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
     if e.kind == EV_WAKE:
         wanted[0] = True
         return OK
+    if e.kind == EV_READY:
+        return fire_ready(s, serial, wanted)
     return s.checkpointing.due(s.checkpointing.state, s, serial)
 
 

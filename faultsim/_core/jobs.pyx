@@ -6,12 +6,13 @@ from faultsim._core.avoidance cimport take_now
 from faultsim._core.containers.event_queue cimport heap_push, push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.contract cimport fs_require
+from faultsim._core.eligibility cimport note_begin, note_end
 from faultsim._core.faults.progress cimport progress_book, progress_kill, progress_pause, progress_start
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
     ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE, JOB_QUEUED,
-    JOB_RUNNING, book_work, set_window,
+    JOB_RUNNING, book_work, set_window, timed_out,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -74,7 +75,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     if s.record.on:
         if record_event(s, EV_START, job, -1) < 0 or open_stay(s, job) < 0:
             return NO_MEMORY
-    return OK
+    return note_begin(s, job) if s.eligibility.on else OK
 
 
 cdef int start_fitting_heads(sim_t *s) noexcept nogil:
@@ -118,7 +119,9 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
         book_work(s, job, size * ((s.now - s.start[job]) - s.migration.cost * s.moves[job]))
         s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
         s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
-    return record_event(s, EV_FINISH, job, -1) if s.record.on else OK
+    if s.record.on and record_event(s, EV_FINISH, job, -1) < 0:
+        return NO_MEMORY
+    return note_end(s, job, not timed_out(s, job)) if s.eligibility.on else OK
 
 
 cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
@@ -144,7 +147,9 @@ cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
     s.n_events += 1
     leave_nodes(s, job)
     progress_book(s, job, False)
-    return record_event(s, EV_FINISH, job, -1) if s.record.on else OK
+    if s.record.on and record_event(s, EV_FINISH, job, -1) < 0:
+        return NO_MEMORY
+    return note_end(s, job, False) if s.eligibility.on else OK
 
 
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil:

@@ -95,7 +95,7 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t low, high, mid
     fs_require(s.state[job] == JOB_FUTURE or s.state[job] == JOB_RUNNING)
-    if q.entry != NULL:
+    if q.entry != NULL and (s.state[job] == JOB_FUTURE or not q.keeps_entry):
         q.entry[job] = q.next_entry
         q.next_entry += 1
     s.state[job] = JOB_QUEUED

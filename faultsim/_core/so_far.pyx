@@ -4,12 +4,13 @@ from libc.stdint cimport int32_t, int8_t
 
 import numpy as np
 
+from faultsim._core.eligibility cimport NO_FATE, eligible_of
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.progress cimport progress_book_so_far
 from faultsim._core.record cimport close_stay
 from faultsim._core.state cimport (
-    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, JOB_DONE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, sim_t,
-    timed_out, was_killed,
+    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING,
+    sim_t, timed_out, was_killed,
 )
 
 
@@ -48,15 +49,33 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
             s.ledger[<int>ACC_USEFUL] += s.track.pending[job]        # of a job that has not ended: not cut so far
 
 
+cdef int state_now(const sim_t *s, int32_t job) noexcept nogil:
+    if s.state[job] != JOB_DONE:
+        return s.state[job]
+    if s.eligibility.on and eligible_of(s).fate[job] != NO_FATE:
+        return JOB_DONE + 2 + eligible_of(s).fate[job]
+    if was_killed(s, job):
+        return JOB_DONE + 2
+    return JOB_DONE + timed_out(s, job)
+
+
 cdef object states_of(const sim_t *s):
     cdef int32_t job
-    found = np.array(<int8_t[:s.known]>s.state)
+    found = np.empty(s.known, np.int8)
     cdef int8_t[::1] state = found
     for job in range(s.known):
-        if was_killed(s, job):
-            state[job] += 2
-        elif state[job] == JOB_DONE and timed_out(s, job):
-            state[job] += 1
+        state[job] = <int8_t>state_now(s, job)
+    return found
+
+
+cdef object eligible_times(const sim_t *s):
+    """Copies, NaN where a job has not become eligible."""
+    cdef int32_t job
+    found = np.array(<const double[:s.n]>s.submit)
+    cdef double[::1] time = found
+    for job in range(s.n):
+        if s.state[job] == JOB_FUTURE:
+            time[job] = np.nan
     return found
 
 

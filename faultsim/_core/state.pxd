@@ -16,6 +16,7 @@ from faultsim._core.containers.event_queue cimport heap_t
 from faultsim._core.containers.memory cimport blocks_t, part_t
 from faultsim._core.containers.releases cimport releases_t
 from faultsim._core.tables.checkpointing cimport checkpointing_t
+from faultsim._core.tables.eligibility cimport eligibility_t
 from faultsim._core.tables.recovery cimport recovery_t
 from faultsim._core.tables.rescheduling cimport rescheduling_t
 from faultsim._core.tables.machine cimport RANK_AT, machine_t, nodes_of, place_t, range_t
@@ -25,7 +26,8 @@ from faultsim._core.tables.placement cimport placement_t
 from faultsim._core.tables.scheduler cimport scheduler_t
 from faultsim._core.thresholds cimport thresholds_t
 
-# Kinds of events at one instant, in the order of their handling (model.md#events); the last two are records only.
+# Kinds of events at one instant, in the order of their handling (model.md#events); starts, moves and withdrawals
+# are records only.
 # faultsim/data/event_kinds.py has their names.
 cdef enum event_kind:
     EV_FINISH = 0
@@ -36,7 +38,10 @@ cdef enum event_kind:
     EV_ARRIVAL = 5
     EV_START = 6
     EV_MOVE = 7
-    EV_WAKE = 8              # a pass that a caller or policy has requested; the last of its instant
+    EV_WITHDRAWAL = 8        # a record only, of jobs that end without a run
+    EV_WAKE = 9              # a pass that a caller or policy has requested
+    EV_READY = 10            # a job that was submitted earlier becomes eligible
+    EV_LAST = 11             # withdrawals, in the order of an instant
 
 # State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:
@@ -76,8 +81,9 @@ cdef struct queue_t:
     const double *key        # per job number, smallest first; NULL: order of arrival
     const double *column     # further columns of the log that a key names, by row, one after another; NULL: none
     int64_t length           # of each
-    int64_t *entry           # place of entry, where killed jobs go to the tail; NULL: the job number
+    int64_t *entry           # place of entry, where it is not that of the job number; else NULL
     int64_t next_entry
+    bint keeps_entry         # a killed job has its old place of entry; else it goes to the tail
     int32_t head
     int32_t end
     double unsorted          # time of the last pass, if that left the queue as it was; -inf: it is in order
@@ -216,7 +222,8 @@ cdef enum source_rank:
     FROM_REQUESTS = 4
     FROM_TICKS = 5
     FROM_ARRIVALS = 6
-    N_SOURCES = 7
+    FROM_WITHDRAWALS = 7
+    N_SOURCES = 8
 
 cdef struct source_t:
     double time              # of its next event; inf: none
@@ -319,9 +326,9 @@ cdef struct sim_t:
     int32_t n_done
     heap_t heap
     releases_t releases      # running and held jobs, and (job < 0: node -1 - job) known repairs
-    source_t source[7]
+    source_t source[8]
     int n_sources
-    int source_at[7]         # by rank: where its row is; -1: there is none
+    int source_at[8]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes
     int64_t n_ticks          # and requests of jobs: no events if nothing comes of them, but they take their time
     work_t work
@@ -345,6 +352,7 @@ cdef struct sim_t:
     checkpointing_t checkpointing
     rescheduling_t rescheduling
     part_t absences          # absences.pxd
+    eligibility_t eligibility
     const int32_t *given     # nodes that the caller has chosen for the job that starts; NULL: the rule chooses
     void *owner              # borrowed PyObject* of the Engine, for policies in Python
     double ledger[14]

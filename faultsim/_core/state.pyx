@@ -1,6 +1,7 @@
 """Memory of one simulation; the contract is in state.pxd."""
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
@@ -68,7 +69,7 @@ cdef void add_source(sim_t *s, int rank, int kind, double time,
 
 
 cdef enum:
-    N_PARTS = 9
+    N_PARTS = 10
 
 
 cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
@@ -81,7 +82,8 @@ cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
     part[5] = <part_t *>&s.recovery
     part[6] = <part_t *>&s.checkpointing
     part[7] = <part_t *>&s.rescheduling
-    part[8] = &s.absences
+    part[8] = <part_t *>&s.eligibility
+    part[9] = &s.absences
 
 
 cdef void sim_free(sim_t *s) noexcept nogil:
@@ -120,6 +122,10 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
         part[i].close = close[i]
         if i == 0 and to.machine.named:
             to.machine.occ = (<uint64_t **>to.machine.state)[0]
+    if to.eligibility.on:                # the first two fields of its state
+        to.submit = (<const double **>to.eligibility.state)[0]
+        if to.queue.keeps_entry:
+            to.queue.entry = (<int64_t **>to.eligibility.state)[1]
     if source.avoid != NULL:
         to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of the state that sets it
     return OK

@@ -8,6 +8,7 @@ from faultsim._core.cluster.named cimport are_busy, named_is_right, named_of
 from faultsim._core.containers.bits cimport mask_count, mask_equal
 from faultsim._core.containers.event_queue cimport heap_is_ordered
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_are_right
+from faultsim._core.eligibility cimport NO_FATE, eligible_of
 from faultsim._core.faults.outages cimport job_on
 from faultsim._core.status cimport BROKEN, NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, place_t
@@ -53,10 +54,14 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
     return m.own_invariant(m.state) if m.own_invariant != NULL else NULL
 
 
+cdef inline double first_submit(const sim_t *s) noexcept nogil:
+    return eligible_of(s).submitted[0] if s.eligibility.on else s.submit[0]
+
+
 cdef const char *check_ledger(sim_t *s) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     # What running jobs hold is booked when they end; until then it is counted here.
-    cdef double total = 0.0, span = (s.clock - s.submit[0]) * <double>s.nodes, each
+    cdef double total = 0.0, span = (s.clock - first_submit(s)) * <double>s.nodes, each
     cdef int32_t i, job
     for i in range(<int32_t>N_ACCOUNTS):
         # What is booked as a difference of times may be off by the last bits of the clock.
@@ -111,9 +116,11 @@ cdef const char *broken_invariant(sim_t *s, uint64_t *seen) noexcept nogil:
             kept += 1
         elif s.state[i] == JOB_DONE:
             done += 1
+            if s.eligibility.on and eligible_of(s).fate[i] != NO_FATE:
+                continue
             if not (s.submit[i] <= s.decision[i] <= s.start[i] <= s.finish[i] <= s.now):
                 return b"a finished job's times are out of order"
-        elif s.state[i] != JOB_FUTURE or i < s.next_arrival:
+        elif s.state[i] != JOB_FUTURE or (i < s.next_arrival and not s.eligibility.on):
             return b"a job is in no known state"
     if not releases_are_right(&s.releases):
         return b"the releases are out of order"

@@ -115,7 +115,16 @@ WORKFLOW_EDGES: tuple[Column, ...] = (
 #: What `Result.jobs` holds, one row per job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
-    Column("submit", "f8", "s", None, "Time at which the job entered the queue.", "workload", 0.0),
+    Column("submit", "f8", "s", None, "Time at which the job was submitted.", "workload", 0.0),
+    Column(
+        "eligible",
+        "f8",
+        "s",
+        None,
+        "Time at which it entered the queue: the submit time, or later if it had conditions.",
+        "model.md#eligibility",
+        0.0,
+    ),
     Column("first_start", "f8", "s", None, "First start, including the start delay.", "[krevat2002] section 3.2", 0.0),
     Column("start", "f8", "s", None, "Last start, including the start delay.", "[oliner2004] section 6.1", 0.0),
     Column("finish", "f8", "s", None, "End of the job.", "[krevat2002] section 3.2", 0.0),
@@ -124,8 +133,8 @@ JOBS: tuple[Column, ...] = (
     Column(
         "runtime", "f8", "s", None, "Run time as executed; the estimate for a job that was cut at it.", "workload", 0.0
     ),
-    Column("wait", "f8", "s", None, "start - submit.", "[krevat2002] section 3.2; [oliner2004] section 6.1", 0.0),
-    Column("response", "f8", "s", None, "finish - submit.", "[krevat2002] section 3.2", 0.0),
+    Column("wait", "f8", "s", None, "start - eligible.", "[krevat2002] section 3.2; [oliner2004] section 6.1", 0.0),
+    Column("response", "f8", "s", None, "finish - eligible.", "[krevat2002] section 3.2", 0.0),
     Column(
         "bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "[krevat2002] section 3.2", 0.0
     ),

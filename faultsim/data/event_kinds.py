@@ -24,10 +24,11 @@ class EventKind(IntEnum):
     ARRIVAL = 5
     START = 6
     MOVE = 7
+    WITHDRAWAL = 8
 
 
 class JobState(StrEnum):
-    """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last three.
+    """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last five.
 
     Each is its word.  Words have no order: `Result.ended` says which jobs have ended.
 
@@ -47,6 +48,8 @@ class JobState(StrEnum):
     ENDED = "ended"
     TIMED_OUT = "timed out"
     KILLED = "killed"
+    WITHDRAWN = "withdrawn"
+    UNMET = "unmet"
 
 
 class WorkflowEventKind(IntEnum):
@@ -69,5 +72,7 @@ JOB_STATES: Texts = np.array([state.value for state in JobState])
 FIRST_ENDED = list(JobState).index(JobState.ENDED)
 #: Number of the state of jobs that were cut at their limit.
 NUMBER_TIMED_OUT = list(JobState).index(JobState.TIMED_OUT)
+#: Numbers of the states of jobs that ended without a run are this or more.
+FIRST_WITHOUT_RUN = list(JobState).index(JobState.WITHDRAWN)
 #: Name of each `WorkflowEventKind`.
 WORKFLOW_EVENT_KINDS = tuple(kind.name.lower().replace("_", "-") for kind in WorkflowEventKind)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from faultsim import checks, renames
 from faultsim.arrays import Floats, Integers, LongIntegers, Values
 from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, check_order, read_only
+from faultsim.data.conditions import TIMES, moved
 from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, nodes_of_header
 from faultsim.data.table import Table
@@ -97,6 +98,9 @@ class JobTable(Table):
         for key, values in changed.items():
             columns[key] = _checked(key, values, len(self))
         check_order(columns["submit"], _COLUMNS["submit"])
+        if "submit" in changed:  # times of a job's own move with it
+            for key in TIMES & columns.keys():
+                columns[key] = moved(columns[key], columns["submit"] - self.submit)
         return self._made(columns, self._dropped if dropped is None else dropped)
 
     def _rows(self, rows: slice | Values, dropped: dict[str, int] | None = None) -> Self:

@@ -57,7 +57,9 @@ class Workload(JobTable):
     columns : mapping of str to array_like, optional
         Further columns of shape (n,), under names that jobs have not: priority, account, partition, class.  They may be
         of any NumPy type but objects; text is as wide as the longest.  They travel with the jobs, are seen by own
-        policies and, if they are numbers, by `Key`, and come back in results.
+        policies and, if they are numbers, by `Key`, and come back in results.  ``after``, ``begin``, ``array`` with
+        ``array_limit``, ``cancel``, and ``preceding_job`` with ``think_time`` say when jobs may begin and are withdrawn
+        (model.md#eligibility).
     dropped : mapping of str to int, optional
         Reason and count of the omitted records.
     name : str
@@ -267,7 +269,9 @@ class Workload(JobTable):
 
         The header lines of the file it came from are kept, with new counts.  Reading the file returns an equal
         workload. Both size fields (5 and 8) hold the size.  Further columns that have the name of a field (``queue``,
-        ``partition``, ``group``) are written there; the format has no place for others.
+        ``partition``, ``group``) are written there; the format has no place for others.  A job with a time in
+        ``cancel`` whose run time is its estimate is written as one that was cancelled while it waited, for
+        ``read_swf(path, cancelled="keep")``; other times of ``cancel`` are lost.
 
         Raises
         ------
@@ -296,7 +300,19 @@ class Workload(JobTable):
         if self.recorded_wait is not None:
             fields["wait"] = self.recorded_wait
         fields |= {name: self.columns[name] for name in self.further if name in FIELDS}
+        if "cancel" in self.further:
+            fields |= self._cancelled(fields)
         write_rows(path, fields, self._new_comments())
+
+    def _cancelled(self, fields: Mapping[str, Values]) -> dict[str, Values]:
+        """The fields of jobs that are withdrawn, where SWF can say so: with a run time that is the estimate."""
+        cancel, missing = self.columns["cancel"], np.full(len(self), -1.0)
+        left = (cancel >= 0) & (self.runtime == self.estimate)
+        return {
+            "wait": np.where(left, cancel - self.submit, fields.get("wait", missing)),
+            "runtime": np.where(left, -1.0, self.runtime),
+            "status": np.where(left, 5, fields.get("status", missing)).astype(np.int64),
+        }
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write all columns as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard output).

@@ -89,6 +89,42 @@ class ClockRows:
 
 
 @dataclass(eq=False, slots=True)
+class EligibilityRows:
+    """When jobs may begin and when they are withdrawn (model.md#eligibility); jobs are numbers, -1 is none.
+
+    Attributes
+    ----------
+    first, waiter, kind, delay : numpy.ndarray
+        Conditions on job j are rows ``first[j]`` to ``first[j + 1]``: the job that waits, the number of the kind
+        (`faultsim.data.conditions.KINDS`), and the delay in seconds.
+    unmet : numpy.ndarray of int32
+        Jobs with a condition that can never be met.
+    begin, cancel : numpy.ndarray of float64
+        Of each job, its earliest start (-inf: none) and the time at which it is withdrawn (inf: never).
+    group, single : numpy.ndarray
+        The group of jobs of one user and name that each job is in, and whether it waits for all earlier ones of it.
+    group_first, member : numpy.ndarray
+        Members of group g, ascending, are ``member[group_first[g]:group_first[g + 1]]``.
+    array, most : numpy.ndarray of int32
+        The array of each job, and how many tasks of each array may be in the queue or hold nodes at a time.
+    """
+
+    first: LongIntegers
+    waiter: Integers
+    kind: Values
+    delay: Floats
+    unmet: Integers
+    begin: Floats
+    cancel: Floats
+    group: Integers
+    single: Values
+    group_first: LongIntegers
+    member: Integers
+    array: Integers
+    most: Integers
+
+
+@dataclass(eq=False, slots=True)
 class World:
     """The inputs of a run that are neither its jobs nor its settings.
 
@@ -96,6 +132,8 @@ class World:
     ----------
     failures, predictions, alarms, ticks, clocks, absences : optional
         Tables; None where there are no rows.
+    eligibility : EligibilityRows, optional
+        When jobs may begin and are withdrawn; None if all may begin when they are submitted.
     checkpoint_interval : numpy.ndarray of float64, optional
         Seconds of work between two planned checkpoints of each job.
     shape_rank : numpy.ndarray of int32, optional
@@ -118,6 +156,7 @@ class World:
     ticks: TickRows | None = None
     clocks: ClockRows | None = None
     absences: AbsenceRows | None = None
+    eligibility: EligibilityRows | None = None
     checkpoint_interval: Floats | None = None
     shape_rank: Integers | None = None
     columns: Mapping[str, Values] = field(default_factory=dict)

@@ -46,7 +46,9 @@ def _held(result: "Result") -> Spells:
         return held["begin"], held["end"], stay_nodes(held).astype(np.float64)
     _refuse_kills(result)
     require_over(result.is_over, "a timeline without record=True")
-    return _decisions(result), result.jobs["finish"], result.jobs["allocated"].astype(np.float64)
+    ran = result.ended
+    nodes = result.jobs["allocated"].astype(np.float64)
+    return _decisions(result)[ran], result.jobs["finish"][ran], nodes[ran]
 
 
 def _waiting(result: "Result") -> Spells:
@@ -55,13 +57,20 @@ def _waiting(result: "Result") -> Spells:
     require_over(result.is_over, "a picture of the queue")
     if not result.settings["record"]:
         _refuse_kills(result)
-        return jobs["submit"], _decisions(result), jobs["size"].astype(np.float64)
+        waited = ~np.isnan(jobs["eligible"])
+        until = np.where(result.ended, _decisions(result), jobs["finish"])  # of a withdrawn job
+        return jobs["eligible"][waited], until[waited], jobs["size"][waited].astype(np.float64)
     events = result.events
-    started = np.flatnonzero(events["kind"] == EventKind.START)
+    queued = np.flatnonzero(~np.isnan(jobs["eligible"]))
+    # What ends a wait: a start, or the withdrawal of a job that was in the queue.
+    started = np.flatnonzero(
+        (events["kind"] == EventKind.START)
+        | ((events["kind"] == EventKind.WITHDRAWAL) & np.isin(events["job"], queued))
+    )
     back = (events["kind"] == EventKind.RESCHEDULE) & (events["job"] >= 0)
     back |= _requeued(result)
-    came_job = np.concatenate([np.arange(len(result)), events["job"][back]])
-    came = np.concatenate([jobs["submit"], events["time"][back]])
+    came_job = np.concatenate([queued, events["job"][back]])
+    came = np.concatenate([jobs["eligible"][queued], events["time"][back]])
     # The k-th start of a job ends its k-th wait.
     came_order = np.lexsort((np.arange(len(came)), came_job))
     started = started[np.lexsort((started, events["job"][started]))]

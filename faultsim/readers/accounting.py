@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,11 @@ from faultsim.readers.timestamps import Moment
 
 #: Up to which all whole numbers are floats.
 _MOST_WHOLE = 2.0**53
+
+
+#: What becomes of jobs that were cancelled while they waited.
+Cancelled: TypeAlias = Literal["drop", "keep"]
+CANCELLED: tuple[Cancelled, ...] = ("drop", "keep")
 
 
 class LostRun(NamedTuple):

@@ -13,7 +13,7 @@ from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.readers.accounting import accounting_log, user_numbers
+from faultsim.readers.accounting import CANCELLED, Cancelled, accounting_log, user_numbers
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
 from faultsim.readers.job_rows import missing
@@ -60,6 +60,7 @@ def read_sacct(
     separator: str | None = None,
     zone: str | None = None,
     strict: bool = False,
+    cancelled: Cancelled = "drop",
 ) -> Workload:
     """Read the job records of Slurm, as ``sacct --parsable2 --allusers --duplicates`` or ``sacct --json`` prints them.
 
@@ -88,6 +89,10 @@ def read_sacct(
         change of daylight saving time are right.
     strict : bool
         Whether an unreadable record is an error; by default such records are left out and counted in `dropped`.
+    cancelled : {"drop", "keep"}
+        What becomes of jobs of state CANCELLED that never started.  "keep": they have the further column ``cancel``,
+        the time at which they are withdrawn (model.md#withdrawal), which is their End, and their limit as run time;
+        without either they are left out.
 
     Returns
     -------
@@ -113,7 +118,7 @@ def read_sacct(
         - ``"earlier run of a requeued job"``: those of `Workload.lost_runs`;
         - ``"repeated record"``: of a run that another record has, too (exports that overlap);
         - ``"component of a heterogeneous job"``: those added to the first;
-        - ``"never started"``: pending, or cancelled before it started;
+        - ``"never started"``: pending, or cancelled before it started (but see `cancelled`);
         - ``"still running"``: running or suspended, with no end;
         - ``"run time missing"``, ``"size missing"``, ``"submit time missing"``;
         - ``"unreadable record"``, or ``"unreadable"`` and the name of a field: mistakes in the file.
@@ -155,6 +160,7 @@ def read_sacct(
     (array([43560.]), ('n2',))
     """
     checks.choice("size", size, SIZES)
+    checks.choice("cancelled", cancelled, CANCELLED)
     lines = Lines(path, binary=b"{")
     dropped = DroppedRecords(lines.name, strict=strict)
     content = b"".join(lines)
@@ -190,6 +196,14 @@ def read_sacct(
         **{key: getattr(records, key)[last] for key in ("submit", "runtime", "estimate", "size")},
     }
     made["recorded_wait"] = missing(np.round(records.start[last] - records.submit[last], 6))
+    never, patience = records.never[last], records.end[last] - made["submit"]
+    if cancelled == "keep":
+        states = np.array([records.states[row][:16] for row in last])
+        left = never & (states == "CANCELLED") & (patience >= 0) & (made["estimate"] >= 0)
+        made["runtime"] = np.where(left, made["estimate"], made["runtime"])
+        made["recorded_wait"] = np.where(left, -1.0, made["recorded_wait"])
+        never = never & ~left
+        patience = np.where(left, patience, -1.0)
     made["user"], named = user_numbers([records.users[row] for row in last])
     further = _further(records, columns, size, last)
     if "user" in fields.table.columns and columns is None:
@@ -197,19 +211,25 @@ def read_sacct(
         if named or "uid" in fields.table.columns:
             further["user_name"] = np.array(texts, dtype=np.str_)
     resized = sum(job.resized is not None for job in jobs)
+    if cancelled == "keep" and (patience >= 0).any():
+        further["cancel"] = patience
     notes = [f"jobs that are later parts of jobs resized while they ran: {resized}"] if resized else []
-    return accounting_log(
+    log = accounting_log(
         table.name,
         made,
         further,
         begin=begin,
         end=end,
         name=stem(path, _SUFFIXES) if name is None else name,
-        reasons={"never started": records.never[last], "still running": records.running[last]},
+        reasons={"never started": never, "still running": records.running[last]},
         dropped=dropped.counts,
         lost=lost,
         notes=[*fields.notes, *notes],
     )
+    if cancelled == "keep" and "cancel" in log.further:  # on the clock of the log
+        patience = log.columns["cancel"]
+        log = log.with_columns(cancel=np.where(patience >= 0, np.round(log.submit + patience, 6), -1.0))
+    return log
 
 
 def _identity(table: SlurmTable, size: str) -> str:

@@ -18,6 +18,7 @@ from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.accounting import CANCELLED, Cancelled
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, shown, stem
 from faultsim.vocabulary import is_missing, is_unlimited
@@ -50,6 +51,7 @@ def read_swf(
     columns: Sequence[str] = (),
     name: str | None = None,
     strict: bool = False,
+    cancelled: Cancelled = "drop",
 ) -> Workload:
     """Read a job log in the Standard Workload Format.
 
@@ -69,6 +71,10 @@ def read_swf(
     strict : bool
         Whether a line that cannot be read is an error. By default such lines are left out and counted, and the first
         three of each reason are logged (`logging`, "faultsim").
+    cancelled : {"drop", "keep"}
+        What becomes of jobs that were cancelled while they waited: status 5, with a wait and no run time.  "keep":
+        they have the further column ``cancel``, the time at which they are withdrawn (model.md#withdrawal), and their
+        requested time as run time; without a requested time they are left out.
 
     Returns
     -------
@@ -77,7 +83,7 @@ def read_swf(
 
         - ``"part of a job"``: status 2, 3 or 4, one execution of a job that was stopped and continued; the job itself
           is a line of status 0 or 1;
-        - ``"run time missing"``: -1, a job cancelled before it started;
+        - ``"run time missing"``: -1, a job cancelled before it started (but see `cancelled`);
         - ``"size missing"``: neither size field is 1 or more;
         - ``"submit time missing"``: -1;
         - ``"run time negative"``, ``"submit time negative"``: below -1, or between -1 and 0;
@@ -85,8 +91,8 @@ def read_swf(
 
         A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
         Waits (field 3), where the log has any, are `Workload.recorded_wait`.  If a job names a preceding one (field
-        17), that and the think time are the further columns ``preceding_job`` and ``think_time``; no run follows them
-        yet, and `Result.warnings` counts them.
+        17), that and the think time are the further columns ``preceding_job`` and ``think_time``, which runs follow
+        (model.md#conditions).
 
     Raises
     ------
@@ -119,9 +125,10 @@ def read_swf(
     for key in columns if isinstance(columns, list | tuple) else [None]:
         if key not in FURTHER:
             raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
+    checks.choice("cancelled", cancelled, CANCELLED)
     lines = Lines(path)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
-    read = _Log(lines.name, dropped, columns, size)
+    read = _Log(lines.name, dropped, columns, size, keeps=cancelled == "keep")
     for block in lines:
         read.add(block)
     table = read.table()
@@ -129,6 +136,7 @@ def read_swf(
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.counts.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
     further = [*columns]
+    withdrawn = table.pop("cancel", None)
     if "preceding_job" in table and (table["preceding_job"] > 0).any():
         further += _DEPENDENCE
     missing = np.full(len(table["submit"]), -1)
@@ -139,7 +147,8 @@ def read_swf(
                 key: table.get(key, missing).astype(np.int64 if key in _WHOLE else np.float64)
                 for key in FURTHER
                 if key in further
-            },
+            }
+            | ({} if withdrawn is None or (withdrawn < 0).all() else {"cancel": withdrawn.astype(np.float64)}),
             dropped=dropped.counts,
             name=stem(path, _SUFFIXES) if name is None else name,
             comments=read.comments,
@@ -153,7 +162,7 @@ def read_swf(
 class _Log:
     """The jobs of the blocks of a log so far, as columns."""
 
-    def __init__(self, name: str, dropped: DroppedRecords, columns: Sequence[str], size: str) -> None:
+    def __init__(self, name: str, dropped: DroppedRecords, columns: Sequence[str], size: str, keeps: bool) -> None:
         self.comments: list[str] = []
         self.name, self.dropped = name, dropped
         self._size = size
@@ -161,7 +170,8 @@ class _Log:
         self._lines = 0
         self._records = 0
         # Fields that may be missing in all lines are read from the first block on in which they are not.
-        self._wanted = tuple(dict.fromkeys((*_WANTED, *columns)))
+        self._wanted = tuple(dict.fromkeys((*_WANTED, *columns, *(("wait", "status") if keeps else ()))))
+        self._keeps = keeps
         self._usual = {key: values for key, values in _USUAL.items() if key not in self._wanted}
 
     def add(self, block: bytes) -> None:
@@ -180,7 +190,7 @@ class _Log:
         if table is not None:
             self._records += len(table["id"])
             # Block by block, for what a block takes stays in the caches of the processor.
-            self._tables.append(_jobs_of(table, self._size, self.dropped))
+            self._tables.append(_jobs_of(table, self._size, self.dropped, self._keeps))
 
     def table(self) -> _Table:
         """All jobs, sorted by submit time, with -1 where a block does not have a field that others have."""
@@ -343,7 +353,7 @@ def _number(key: str, field: bytes) -> float | None:
     return -1.0 if math.isnan(value) or (key == "requested_time" and value > 0) else None
 
 
-def _jobs_of(table: _Table, size: str, dropped: DroppedRecords) -> _Table:
+def _jobs_of(table: _Table, size: str, dropped: DroppedRecords, keeps: bool) -> _Table:
     """The jobs of a block: with the size chosen, without what cannot be simulated, which is counted."""
     chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
     sizes = np.where(chosen >= 1, chosen, other)
@@ -359,6 +369,12 @@ def _jobs_of(table: _Table, size: str, dropped: DroppedRecords) -> _Table:
     }
     if "wait" in table:
         columns["recorded_wait"] = np.maximum(table["wait"], -1)
+    if keeps:
+        estimate, wait = columns["estimate"], table["wait"]
+        left = (table["status"] == 5) & (runtime < 0) & (wait >= 0) & (estimate >= 0)
+        columns["runtime"] = runtime = np.where(left, estimate, runtime)
+        columns["cancel"] = np.where(left, submit + wait, -1.0)
+        columns["recorded_wait"] = np.where(left, -1.0, columns["recorded_wait"])
     reasons = {
         "part of a job": np.isin(table["status"], _PARTS) if "status" in table else None,
         **_below_zero(runtime, "run time"),

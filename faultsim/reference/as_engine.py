@@ -159,6 +159,9 @@ class ReferenceEngine:
     def end_job(self, row: object) -> None:
         self._told.end_job(row)
 
+    def withdraw(self, row: object) -> None:
+        self._run.withdraw(row)
+
     def extend_job(self, row: object, seconds: float) -> None:
         self._told.extend_job(row, seconds)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.reference.state import FAILURE, FINISH, MOVE, START, THEFT, State
+from faultsim.reference.state import FAILURE, FINISH, MOVE, START, THEFT, WITHDRAWAL, State
 
 
 class Changes:
@@ -41,7 +41,7 @@ class Changes:
 
 
 def changes_since(state: State, told: tuple[int, int]) -> Changes:
-    """ "The starts, moves, ends and kills" behind so many lines of the diary, and so many places taken."""
+    """ "The starts, moves, ends, kills and withdrawals" behind so many lines of the diary, and so many places taken."""
     line, place = told
     rows = []
     for time, kind, index, _ in state.diary[line:]:
@@ -53,6 +53,8 @@ def changes_since(state: State, told: tuple[int, int]) -> Changes:
             place += 1
         elif kind == FINISH:
             word = "timed out" if state.jobs[index].timed_out else "ended"
+        elif kind == WITHDRAWAL:
+            word = "withdrawn"
         elif kind in (FAILURE, THEFT) and index >= 0:
             word = "killed"
         else:

@@ -11,6 +11,7 @@ from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime
 from faultsim.reference.changes import Changes, changes_since
+from faultsim.reference.eligibility import withdraw_now
 from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
 from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
@@ -26,7 +27,7 @@ from faultsim.reference.torus.boxes import Box
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn"),
 }
 _HOLD = "only a failure holds the job that it hits, and External(at=...) says whether you are asked then"
 
@@ -232,8 +233,25 @@ class Decision:
         roll_back(state, found)
         hold(state, found)
 
+    def withdraw(self, job: int) -> None:
+        """A waiting job ends without a run; a running one is killed."""
+        found, state = self._find(job), self._state
+        if found in state.running and not found.held:
+            self.kill(job)
+            return
+        pending = () if state.eligibility is None else state.eligibility.pending
+        if found not in state.queue and found not in pending:
+            self._refuse(f"job {job} cannot be withdrawn: it {self._phrase(found)}")
+        self._only(found, "withdrawn")
+        self._act("withdrawn")
+        withdraw_now(state, found)
+        self._order[:] = [other for other in self._order if other is not found]
+
     def kill(self, job: int) -> None:
-        """Stop a running job, which does not come back."""
+        """Stop a running job, which does not come back; a waiting one is withdrawn."""
+        if self._find(job) in self._state.queue:
+            self.withdraw(job)
+            return
         found, state = self._stoppable(job, "killed"), self._state
         self._act("killed")
         kill_for_good(state, found)

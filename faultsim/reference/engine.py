@@ -6,6 +6,7 @@ marks is in the page's words.  Every module names its section.
 """
 
 import math
+import operator
 from collections.abc import Generator
 from copy import copy
 from functools import partial
@@ -21,10 +22,11 @@ from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences
 from faultsim.reference.decisions import Decision
+from faultsim.reference.eligibility import Eligibility, make_ready, submitted, withdraw, withdraw_now
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.faults.absences import begin_or_end
 from faultsim.reference.faults.checkpointing import alarm, ask
-from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, kill_for_good, repair
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
@@ -34,7 +36,7 @@ from faultsim.reference.questions import ask as ask_outside
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.expressions import check_static
 from faultsim.reference.scheduling.queueing import queue_order
-from faultsim.reference.so_far import so_far, what_became_of
+from faultsim.reference.so_far import FUTURE, so_far, what_became_of
 from faultsim.reference.state import State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
@@ -121,6 +123,8 @@ class Run:
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
         check_static(jobs, settings.scheduler["order"], state.world.columns)
+        if given.eligibility is not None:
+            state.eligibility = Eligibility(jobs, given.eligibility)
         state.now = state.clock = self.begin = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
@@ -200,6 +204,35 @@ class Run:
             and coming.next_time(of_endless=False) == math.inf
         )
 
+    def withdraw(self, row: object) -> None:
+        """A job that waits is withdrawn now, and one that runs is killed (model.md#withdrawal)."""
+        state, job = self.state, self.job_at(row)
+        if job in state.done:
+            raise DecisionError(f"job {row} cannot be withdrawn: it has ended")
+        if job.held:
+            raise DecisionError(f"job {row} cannot be withdrawn: it holds its nodes until they are repaired")
+        if job in self.coming.arrivals:
+            raise DecisionError(f"job {row} cannot be withdrawn: it has not arrived yet")
+        if job in state.running and job.finish <= state.now:
+            raise DecisionError(f"job {row} cannot be withdrawn: it ends now")
+        state.catch_up()
+        if job in state.running:
+            kill_for_good(state, job)
+        elif not withdraw_now(state, job):
+            return
+        state.wakes.append(state.now)
+
+    def job_at(self, row: Any) -> Job:
+        """The job of a row."""
+        jobs = {job.row: job for job in self.state.jobs}
+        try:
+            number = operator.index(row)
+        except TypeError:
+            raise DecisionError(f"a job is named by its row, a whole number, not by {row!r:.60}") from None
+        if number not in jobs:
+            raise DecisionError(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
+        return jobs[number]
+
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
         state = self.state
@@ -220,7 +253,9 @@ class Run:
         if state.checking:
             check_end(state, accounts, self.begin, state.clock)
         found = output(state, by_row(state.jobs), accounts, self.begin)
-        if state.world.live or any(job.killed for job in state.jobs):
+        if state.eligibility is not None:
+            found["eligible"] = eligible_times(state, by_row(state.jobs))
+        if state.world.live or any(job.killed for job in state.jobs) or state.eligibility is not None:
             found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         return found
 
@@ -231,6 +266,8 @@ class Run:
         jobs = [so_far(state, job) for job in by_row(state.jobs)]
         found = output(state, jobs, ledger(state, jobs), self.begin)
         found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
+        if state.eligibility is not None:
+            found["eligible"] = eligible_times(state, by_row(state.jobs))
         if state.recording:
             found["allocations"]["end"][sorted(state.open_place.values())] = state.now
         return found
@@ -265,7 +302,7 @@ def make_jobs(
     for i, (s, r, e, n) in enumerate(zip(*columns, np.asarray(size).tolist(), strict=True)):
         executed = min(r, e) if settings.overrun == "kill" else r
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
-        job.wanted = r
+        job.wanted, job.logged = r, s
         job.interval = rules["checkpointing"].interval_of(n)
         if math.isinf(job.interval):
             job.interval = 0.0  # "no checkpoint at an infinite W"
@@ -322,6 +359,8 @@ class Coming:
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
         times += [row[0] for row in self.ticks[:1]] + [self.tick_time]
+        if state.eligibility is not None:
+            times.append(state.eligibility.next_time(state.now))
         soonest = min(times + state.wakes, default=math.inf)
         if soonest < math.inf:
             self.idle_edges = 0
@@ -335,11 +374,12 @@ def happens_now(state: State, coming: Coming) -> Generator[str, None, bool]:
     nothing left to do but rounding may finish at its checkpoint.
 
     "After all events of an instant, one scheduling pass runs if they included a finish, an arrival, a repair that
-    brought a node up, a failure with an effect [...], or a tick at which a job moved."
+    brought a node up, a failure with an effect [...], a tick at which a job moved, or a withdrawal of a job that waited
+    in the queue."
     """
-    kinds = [finish, edge, repairs, failures, request, tick, arrival, wake]
+    kinds = [finish, edge, repairs, failures, request, tick, arrival, ready, withdrawal, wake]
     if state.rules["checkpointing"].alarms_come_first:
-        kinds = [finish, edge, repairs, request, failures, tick, arrival, wake]
+        kinds = [finish, edge, repairs, request, failures, tick, arrival, ready, withdrawal, wake]
     due = False
     while True:
         for kind in kinds:
@@ -456,9 +496,22 @@ def arrival(state: State, coming: Coming) -> Event:
     """By order in the workload."""
     if not coming.arrivals or coming.arrivals[0].submit > state.now:
         return None
-    state.arrive(coming.arrivals.pop(0))
+    job = coming.arrivals.pop(0)
+    if state.eligibility is not None and not submitted(state, state.eligibility, job):
+        return False
+    state.arrive(job)
     state.events += 1
     return True
+
+
+def ready(state: State, coming: Coming) -> Event:
+    """A job that was submitted earlier, "by index"."""
+    return None if state.eligibility is None else make_ready(state, state.eligibility)
+
+
+def withdrawal(state: State, coming: Coming) -> Event:
+    """By index."""
+    return None if state.eligibility is None else withdraw(state, state.eligibility)
 
 
 def wake(state: State, coming: Coming) -> Event:
@@ -518,6 +571,13 @@ def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: flo
         for table in (result["events_table"], result["allocations"]):
             table["job"] = np.array([place[index] for index in table["job"].tolist()], dtype=np.int32)
     return result
+
+
+def eligible_times(state: State, jobs: list[Job]) -> Values:
+    """When each job entered the queue; NaN where it has not."""
+    return np.array(
+        [math.nan if what_became_of(state, job) == FUTURE else job.submit for job in jobs], dtype=np.float64
+    )
 
 
 def by_row(jobs: list[Job]) -> list[Job]:

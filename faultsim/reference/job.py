@@ -59,6 +59,16 @@ class Job:
     killed: bool = False  # for good
     clock: OwnClock | None = None  # its own, where it may be slow
 
+    # when it may begin (reference/eligibility.py)
+    logged: float = 0.0  # submit time of the log; `submit` is that, or the time at which it became eligible
+    earliest: float = NEVER
+    cancel: float = math.inf
+    array: int = -1
+    entry: int = 0  # place in the order in which jobs entered the queue for the first time
+    first_decision: float | None = None
+    over_at: float = math.nan  # when it ended
+    fate: str = ""  # "withdrawn" or "unmet" of a job that ended without a run
+
     # the stretch that it is in, or what is left of the last one; the times are those of its own clock
     lead: str = "restart"
     lead_begin: float = 0.0
@@ -117,6 +127,16 @@ class Job:
     def timed_out(self) -> bool:
         """Whether its limit ends it: "it ends at the estimate" (model.md#overrun)."""
         return self.done is None and self.wanted > self.runtime == self.estimate
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return not math.isnan(self.over_at)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether it ended as it was to: not killed for good, cut at its limit, withdrawn or unmet."""
+        return not (self.killed or self.timed_out or self.fate)
 
     @property
     def useful(self) -> float:

@@ -12,7 +12,7 @@ from faultsim.errors import DecisionError
 from faultsim.policies.settings import Settings
 from faultsim.reference.engine import Run, make_jobs
 from faultsim.reference.faults.failures import end_holds, fail_now, foresee_hold, repair
-from faultsim.reference.job import Job, duration, where
+from faultsim.reference.job import duration, where
 from faultsim.reference.scheduling.expressions import check_static
 
 
@@ -139,17 +139,6 @@ class Live(Run):
         state.wakes.append(state.now)
 
     # -- below
-
-    def job_at(self, row: Any) -> Job:
-        """The job of a row."""
-        jobs = {job.row: job for job in self.state.jobs}
-        try:
-            number = operator.index(row)
-        except TypeError:
-            refuse(f"a job is named by its row, a whole number, not by {row!r:.60}")
-        if number not in jobs:
-            refuse(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
-        return jobs[number]
 
     def node_at(self, node: Any) -> int:
         """A node that there is."""

@@ -6,11 +6,13 @@ from copy import copy
 from faultsim.reference.job import Job, close_stretch, unpause
 from faultsim.reference.state import State
 
-FUTURE, WAITING, RUNNING, HELD, ENDED, TIMED_OUT, KILLED = range(7)
+FUTURE, WAITING, RUNNING, HELD, ENDED, TIMED_OUT, KILLED, WITHDRAWN, UNMET = range(9)
 
 
 def what_became_of(state: State, job: Job) -> int:
     """By its number."""
+    if job.fate:
+        return WITHDRAWN if job.fate == "withdrawn" else UNMET
     if job in state.done:
         return KILLED if job.killed else TIMED_OUT if job.timed_out else ENDED
     if job in state.running:

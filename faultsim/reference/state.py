@@ -19,7 +19,7 @@ from faultsim.reference.pod.table import PodTable
 from faultsim.reference.torus.boxes import Box, BoxTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
-FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 4, 5, 6, 7
+FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL = range(9)
 
 
 @dataclass(eq=False, slots=True)
@@ -111,11 +111,13 @@ class State:
         self.suspicious: frozenset[int] = frozenset()  # Fars: nodes predicted to fail in this interval
         self.waits: list[float] = []  # Fars: of each decision to start, in order
 
+        self.entries = 0  # jobs that have entered the queue
         self.n_decisions = 0  # the last of them is open
         self.wakes: list[float] = []  # passes that somebody outside has asked for
         self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
+        self.eligibility: Any = None  # `faultsim.reference.eligibility.Eligibility`, where jobs have conditions
         #: Asks somebody outside; the run fills it in.
         self.ask: Callable[..., Generator[str, None, object]] = nobody
 
@@ -154,6 +156,8 @@ class State:
         self.queue.remove(job)
         self.running.append(job)
         job.decision = self.now
+        if job.first_decision is None:
+            job.first_decision = self.now
         self.waits.append(self.now - max(job.submit, job.last_kill))
         job.start = self.now + self.delay
         job.box, job.nodes = box, nodes
@@ -204,12 +208,19 @@ class State:
             job.runtime = job.done
         self.write(FINISH, job)
         self.leave(job)
-        self.done.append(job)
+        self.close(job)
         if job.finish > job.expected:
             self.disturb()  # overrun: nothing was promised under that
 
+    def close(self, job: Job) -> None:
+        """The job is done."""
+        job.over_at = self.now
+        self.done.append(job)
+
     def arrive(self, job: Job) -> None:
         """ARRIVAL: into the queue."""
+        self.entries += 1
+        job.entry = self.entries
         self.queue.append(job)
         self.write(ARRIVAL, job)
 

@@ -41,7 +41,8 @@ def check_instant(state: State, between: bool = False) -> None:
         nodes = [node for job in state.running for node in job.nodes] + state.free_nodes + alone
         demand(state, sorted(nodes) == list(range(state.nodes)), "a node holds two jobs or was lost")
     arrived = len(state.queue) + len(state.running) + len(state.done)
-    due, due_before = (sum(job.submit <= t for job in state.jobs) for t in (state.now, math.nextafter(state.now, -1.0)))
+    arrived += 0 if state.eligibility is None else len(state.eligibility.pending)
+    due, due_before = (sum(job.logged <= t for job in state.jobs) for t in (state.now, math.nextafter(state.now, -1.0)))
     demand(state, arrived == due or (between and due_before <= arrived < due), "a job was lost or doubled")
 
 

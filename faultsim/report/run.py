@@ -239,8 +239,8 @@ def _by_size(result: "Result") -> Table:
     kind = np.ceil(np.log2(np.maximum(jobs["size"], 1))).astype(int)
     work = jobs["size"] * jobs["runtime"]
     rows: list[list[Cell]] = []
-    for power in np.unique(kind).tolist():
-        chosen = kind == power
+    for power in np.unique(kind[result.ended]).tolist():
+        chosen = (kind == power) & result.ended
         low, high = (2 ** (power - 1) + 1 if power else 1), 2**power
         rows.append(
             [
@@ -272,7 +272,8 @@ def _duration(seconds: float) -> Amount:
 
 def _slowest(result: "Result") -> Table:
     jobs = result.jobs
-    order = np.argsort(-jobs["bounded_slowdown"], kind="stable")[:JOBS_SHOWN]
+    order = np.argsort(-jobs["bounded_slowdown"], kind="stable")
+    order = order[result.ended[order]][:JOBS_SHOWN]
     names = ["id", "size", "submit", "start", "finish", "runtime", "wait", "bounded_slowdown"]
     names += [name for name in ("restarts", "lost_work", "moves") if jobs[name].any()]
     columns: list[list[Cell]] = [jobs[name][order].tolist() for name in names]
@@ -287,7 +288,7 @@ def _slowest(result: "Result") -> Table:
         "wait": " (s)",
         "lost_work": " (node-s)",
     }
-    every = len(result) <= JOBS_SHOWN
+    every = result.all_ran and len(result) <= JOBS_SHOWN
     title = "All jobs" if every else f"The {JOBS_SHOWN} of {len(result):,} jobs with the largest bounded slowdown"
     heads = [name.replace("_", " ") + units.get(name, "") for name in names]
     return Table(heads, list(zip(*columns, strict=True)), title=title)

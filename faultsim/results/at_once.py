@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim._core.job_terms import job_terms
+from faultsim._core.job_terms import COLUMNS, job_terms
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import cut_share
 
@@ -50,6 +50,11 @@ def metrics_at_once(
     >>> metrics["mean_wait"], metrics["capacity_utilized"]
     (4.5, 1.0)
     """
+    withdrawn = {name: int(np.count_nonzero(output.get(name, 0))) for name in ("withdrawn_jobs", "unmet_jobs")}
+    if "without_run" in output:
+        output, begin, end = _of_runs(output, begin, end)
+        if begin == end:  # no job has run
+            return {**_ZERO, **withdrawn, **_without_jobs(output, nodes)}
     terms, ran, moves, backfilled, restarted = job_terms(output, begin, end, failures, checkpoints)
     jobs, n = len(output["submit"]), end - begin
     if ran < n:
@@ -63,6 +68,7 @@ def metrics_at_once(
     utilized, unused = _ratio(work, capacity), _ratio(ledger["idle_no_demand"], capacity)
     made = {
         **_ZERO,
+        **withdrawn,
         "n_jobs": n,
         "makespan": makespan,
         "mean_wait": sums[0] / n,
@@ -92,6 +98,39 @@ def metrics_at_once(
         made["cut_jobs"] = int(np.count_nonzero(cut))
         made["cut_work_ratio"] = cut_share(output["size"][counted], output["runtime"][counted], cut)
     return made
+
+
+def _of_runs(output: Mapping[str, Any], begin: int, end: int) -> tuple[dict[str, Any], int, int]:
+    """The columns of the jobs that did not end without a run, and which of these count."""
+    ran = ~output["without_run"]
+    names = [*COLUMNS, *(name for name in ("cut",) if name in output)]
+    columns = {name: np.ascontiguousarray(output[name][ran]) for name in names}
+    return {**output, **columns}, int(np.count_nonzero(ran[:begin])), int(np.count_nonzero(ran[:end]))
+
+
+def _without_jobs(output: Mapping[str, Any], nodes: int) -> dict[str, float]:
+    """The metrics of a run of which no counted job has run."""
+    ledger, makespan = output["ledger"], output["makespan_end"] - output["makespan_begin"]
+    capacity, jobs = nodes * makespan, len(output["submit"])
+    utilized = _ratio(float(np.add.reduce(output["size"] * output["runtime"])), capacity)
+    unused = _ratio(ledger["idle_no_demand"], capacity)
+    of_jobs = ("mean_wait", "mean_response", "mean_bounded_slowdown", "mean_slowdown")
+    return {
+        **dict.fromkeys(of_jobs, math.nan),
+        "n_jobs": 0,
+        "makespan": makespan,
+        "capacity_utilized": utilized,
+        "capacity_unused": unused,
+        "capacity_lost": 1.0 - utilized - unused,
+        "utilization": _ratio(math.fsum([ledger[account] for account in _OCCUPIED]), capacity),
+        "throughput": _ratio(jobs, makespan),
+        "failures": output["failures"],
+        "failures_hit": output["failures_hit"],
+        "service_unit_loss": ledger["lost"],
+        **{name: output[name] for name in ("migrations_attempted", "migrations_successful")},
+        "moves": 0,
+        "backfilled": 0,
+    }
 
 
 def _ratio(part: float, whole: float) -> float:

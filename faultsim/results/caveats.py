@@ -47,6 +47,7 @@ class Doubtful(Protocol):
     """The part of a `Result` that is looked at; it imports this module."""
 
     is_over: bool
+    all_ran: bool
 
     @property
     def jobs(self) -> Mapping[str, Values]: ...
@@ -91,6 +92,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     said += of_limits(result)
     said += _of_ids(columns["id"])
     said += _of_preceding(columns)
+    said += () if result.all_ran else _of_withdrawals(result.jobs["state"])
     said += _of_load(columns, result.machine.nodes)
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
@@ -171,15 +173,25 @@ def _of_ids(ids: Values) -> Iterator[str]:
 
 
 def _of_preceding(columns: Mapping[str, Values]) -> Iterator[str]:
-    """Dependencies between jobs of an SWF log (fields 17 and 18), which no run follows yet."""
+    """Preceding jobs of an SWF log (field 17) that the run does not have."""
     preceding = columns.get("preceding_job")
-    if preceding is None or preceding.dtype.kind not in "iuf":
+    if preceding is None or preceding.dtype.kind not in "iuf" or columns["id"].dtype.kind not in "iu":
         return
-    count = int((preceding > 0).sum())
+    count = int(((preceding > 0) & ~np.isin(preceding, columns["id"])).sum())
     if count:
         yield (
-            f"{count:,} of {len(preceding):,} jobs name a preceding job (fields 17 and 18 of the log); "
-            "dependencies are not simulated: each job arrives at its submit time"
+            f"{count:,} of {len(preceding):,} jobs name a preceding job (field 17 of the log) that the log does not "
+            "have; these begin without waiting for it"
+        )
+
+
+def _of_withdrawals(states: Values) -> Iterator[str]:
+    """Jobs that ended without a run."""
+    withdrawn, unmet = (int(np.count_nonzero(states == state)) for state in (JobState.WITHDRAWN, JobState.UNMET))
+    if withdrawn or unmet:
+        yield (
+            f"of {len(states):,} jobs {withdrawn:,} were withdrawn and {unmet:,} had a dependency that was never "
+            "satisfied; metrics of jobs count the others"
         )
 
 

@@ -8,6 +8,9 @@ from faultsim.arrays import Floats, Integers
 from faultsim.data.event_kinds import JobState
 from faultsim.results.metric_table import Measured
 
+#: States of jobs with as many starts as kills.
+_ONE_LESS = (JobState.FUTURE, JobState.WAITING, JobState.KILLED, JobState.WITHDRAWN, JobState.UNMET)
+
 
 def exposed_time(result: Measured) -> Floats:
     """Seconds for which each job held nodes and did not wait for a repair; NaN for jobs that have not ended.
@@ -39,8 +42,8 @@ def exposed_time(result: Measured) -> Floats:
 def _delays(result: Measured, delay: float) -> Floats:
     """Seconds of start delay of each job: one start, and one more for each kill, less what was cut short."""
     jobs = result.jobs
-    # A job has one start more than kills, unless it waits, or has been killed for good.
-    one_more = ~np.isin(jobs["state"], (JobState.FUTURE, JobState.WAITING, JobState.KILLED))
+    # A job has one start more than kills, unless it waits, or has been killed for good or withdrawn.
+    one_more = ~np.isin(jobs["state"], _ONE_LESS)
     first = np.where(one_more, delay, 0.0)
     coming = np.isin(jobs["state"], (JobState.RUNNING, JobState.HELD))
     first[coming] -= np.maximum(jobs["start"][coming] - result.span[1], 0.0)

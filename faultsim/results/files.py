@@ -20,16 +20,17 @@ from faultsim.results.revision import in_words
 def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, Values], record: Record, title: str) -> None:
     """The schedule as SWF (`Result.write_swf`)."""
     state = jobs["state"]
+    without_run = np.isin(state, (JobState.WITHDRAWN, JobState.UNMET))
     fields = {
         "id": jobs["id"],
         "submit": jobs["submit"],
-        "wait": np.nan_to_num(jobs["wait"], nan=-1.0),
-        "runtime": np.nan_to_num(jobs["runtime"], nan=-1.0),
-        "allocated": np.where(np.isin(state, (JobState.FUTURE, JobState.WAITING)), -1, jobs["allocated"]),
+        "wait": np.nan_to_num(np.where(without_run, jobs["finish"], jobs["start"]) - jobs["submit"], nan=-1.0),
+        "runtime": np.where(without_run, -1.0, np.nan_to_num(jobs["runtime"], nan=-1.0)),
+        "allocated": np.where(without_run | np.isin(state, (JobState.FUTURE, JobState.WAITING)), -1, jobs["allocated"]),
         "requested": jobs["size"],
         "requested_time": record.columns["estimate"],
         "status": np.select(
-            [state == JobState.ENDED, np.isin(state, (JobState.TIMED_OUT, JobState.KILLED))], [1, 5], -1
+            [state == JobState.ENDED, without_run | np.isin(state, (JobState.TIMED_OUT, JobState.KILLED))], [1, 5], -1
         ),
         "user": record.columns["user"],
     }
@@ -110,6 +111,8 @@ _BATSIM_STATES: dict[str, str] = {
     JobState.ENDED: "COMPLETED_SUCCESSFULLY",
     JobState.TIMED_OUT: "COMPLETED_WALLTIME_REACHED",
     JobState.KILLED: "COMPLETED_KILLED",
+    JobState.WITHDRAWN: "REJECTED",
+    JobState.UNMET: "REJECTED",
 }
 
 

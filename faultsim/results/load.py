@@ -46,6 +46,8 @@ def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = Fal
     output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in FROM_ENGINE}
     if "jobs/state" in arrays:
         output["state"] = arrays["jobs/state"]
+    if "jobs/eligible" in arrays:
+        output["eligible"] = arrays["jobs/eligible"]
     for key in ("events_table", "allocations"):
         table = file.under(key)
         if table:

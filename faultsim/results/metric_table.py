@@ -51,6 +51,8 @@ class Metric:
     zero_without: str = ""
     #: Whether only a run that is over has it.
     whole: bool = False
+    #: Whether it counts all jobs, also those that were withdrawn.
+    of_all: bool = False
     #: Whether it reads what ``record=True`` keeps; sweeps, which record nothing, leave it out.
     recorded: bool = False
     #: Whether it tells how jobs, users or sizes differ: ``print(result)`` omits it, and sweeps unless asked for it.

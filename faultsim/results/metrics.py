@@ -25,6 +25,7 @@ _K = "[krevat2002] section 3.2"
 _Z = "[zhang2004] section 3.3"
 _F = "[li2009] section 5.3"
 _L = "model.md#overrun"
+_W = "model.md#withdrawal"
 _KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 
 #: Every metric by name, in the order in which ``print(result)`` shows them.
@@ -231,6 +232,21 @@ def cut_share(size: Values, runtime: Values, cut: Flags) -> float:
     return _ratio(float(np.add.reduce(work[cut])), float(np.add.reduce(work)))
 
 
+# -- jobs that end without a run: zero unless the log has conditions or withdrawals
+
+
+@_quiet("number of jobs with state = withdrawn", "jobs", _W, of_all=True)
+def withdrawn_jobs(result: Measured) -> int:
+    """Number of jobs that were withdrawn while they held no nodes; no other metric of jobs counts them."""
+    return int(np.count_nonzero(result.jobs["state"] == JobState.WITHDRAWN))
+
+
+@_quiet("number of jobs with state = unmet", "jobs", _W, of_all=True)
+def unmet_jobs(result: Measured) -> int:
+    """Number of jobs with a dependency that was never satisfied; no other metric of jobs counts them."""
+    return int(np.count_nonzero(result.jobs["state"] == JobState.UNMET))
+
+
 # -- failures: zero if nothing failed
 
 
@@ -264,7 +280,7 @@ def failed_jobs(result: Measured) -> int:
 @_of_failures("failed_jobs / n", "fraction", f"{_F}, JFR", per_job=True)
 def job_failure_rate(result: Measured) -> float:
     """Jobs killed or stopped at least once / jobs."""
-    return failed_jobs(result) / len(result)
+    return _ratio(failed_jobs(result), len(result))
 
 
 @_of_failures(

@@ -21,6 +21,8 @@ class Cause(StrEnum):
 
     #: The job has not been submitted yet.
     NOT_SUBMITTED = "not submitted"
+    #: It has been submitted, and its conditions, its earliest start or its array do not allow it to begin yet.
+    NOT_ELIGIBLE = "not eligible"
     #: It needs more nodes than are free.
     NO_ROOM = "no room"
     #: Enough nodes are free, but no place (box, slice) of its size or larger, or of its shape.
@@ -175,6 +177,7 @@ def _reserved(r: Reason) -> str:
 
 
 _TEXTS: dict[Cause, Callable[[Reason], str]] = {
+    Cause.NOT_ELIGIBLE: lambda r: ": its conditions, its earliest start or its array do not allow it to begin yet",
     Cause.NOT_SUBMITTED: lambda r: f": its submit time is {_at(r.until)}",
     Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
     Cause.FRAGMENTED: lambda r: f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}",

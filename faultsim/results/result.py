@@ -13,7 +13,7 @@ from faultsim import checks, renames
 from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
 from faultsim.checks import OldNames
 from faultsim.data.columns import JOBS
-from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, NUMBER_TIMED_OUT
+from faultsim.data.event_kinds import FIRST_ENDED, FIRST_WITHOUT_RUN, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.notebook import table_html
@@ -127,8 +127,9 @@ def _state(jobs: JobColumns) -> Texts:
 
 
 _DERIVED: dict[str, Callable[[JobColumns], Values]] = {
-    "wait": lambda jobs: jobs["start"] - jobs["submit"],
-    "response": lambda jobs: jobs["finish"] - jobs["submit"],
+    "eligible": lambda jobs: jobs["submit"],  # of a run without conditions
+    "wait": lambda jobs: jobs["start"] - jobs["eligible"],
+    "response": lambda jobs: jobs["finish"] - jobs["eligible"],
     "bounded_slowdown": _bounded_slowdown,
     "state": _state,
 }
@@ -139,8 +140,8 @@ FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM
 class Metrics(Mapping[str, float]):
     """The metrics of a result by name, each computed on first use; see `faultsim.results.metrics.METRICS`.
 
-    Of a run that is not over, those of jobs count the jobs that have ended, and those that only a whole run has
-    (makespan, capacity_utilized, capacity_lost) are not there: `OptionError`.
+    Those of jobs count the jobs that have ended and were not withdrawn. Of a run that is not over, those that only a
+    whole run has (makespan, capacity_utilized, capacity_lost) are not there: `OptionError`.
 
     Examples
     --------
@@ -165,7 +166,8 @@ class Metrics(Mapping[str, float]):
                 )
             if METRICS[name].whole and not self._is_over:
                 raise OptionError(f"{name} is not known before the run is over; known so far: {', '.join(self)}")
-            jobs = self._result if self._is_over else Part(self._result, self._result.ended)
+            of_all = self._result.all_ran or METRICS[name].of_all
+            jobs = self._result if of_all else Part(self._result, self._result.ended)
             self._made[name] = METRICS[name].function(jobs)
         return self._made[name]
 
@@ -210,10 +212,16 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
             made[name] = column
         #: Whether all jobs had ended.
         self.is_over: bool = True
+        #: Whether all jobs had ended and none of them without a run.
+        self.all_ran: bool = True
+        if "eligible" in output:
+            made["eligible"] = output["eligible"]
+            made["eligible"].setflags(write=False)
         states = output.get("state")
         if states is not None:
             states.setflags(write=False)
             self.is_over = bool((states >= FIRST_ENDED).all())
+            self.all_ran = self.is_over and bool((states < FIRST_WITHOUT_RUN).all())
         self._jobs = JobColumns(made, record.columns, states)
         # Not the `Metrics`, which have the result: in a cycle, its columns would wait for the garbage collector.
         self._measured: dict[str, float] = {}
@@ -234,9 +242,15 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
 
     @property
     def ended(self) -> Flags:
-        """Which jobs have ended, in time, at their limit or killed for good; all of them once the run is over."""
+        """Which jobs have ended in time, at their limit or killed for good, which metrics of jobs count.
+
+        Once the run is over these are all jobs but those that were withdrawn or whose dependency was never satisfied.
+        """
         states: NDArray[np.int8] | None = self._output.get("state")
-        return np.ones(len(self), np.bool_) if states is None else states >= FIRST_ENDED
+        if states is None:
+            return np.ones(len(self), np.bool_)
+        ended: Flags = (states >= FIRST_ENDED) & (states < FIRST_WITHOUT_RUN)
+        return ended
 
     @property
     def metrics(self) -> Metrics:
@@ -483,8 +497,9 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     def write_swf(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as an SWF file, with waits, allocated and requested processors.
 
-        A job that was cut at its limit, or killed for good, has status 5, all others 1; one that has not ended has -1,
-        and -1 for what is not known yet.  `path` may end in .gz, .xz or .bz2; "-" is standard output.
+        A job that was cut at its limit, killed for good, withdrawn or never satisfied has status 5, all others 1; one
+        that has not ended has -1, and -1 for what is not known yet.  Waits count from the submit time; that of a
+        withdrawn job ends with it.  `path` may end in .gz, .xz or .bz2; "-" is standard output.
         """
         write_schedule(path, self.jobs, self._record, self._header())
 
@@ -506,6 +521,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         arrays: dict[str, Values | Held] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         if "state" in self._output:
             arrays["jobs/state"] = self._output["state"]
+        if "eligible" in self._output:
+            arrays["jobs/eligible"] = self._output["eligible"]
         arrays |= {f"workload/{name}": column for name, column in self._record.columns.items()}
         for key in ("events_table", "allocations"):
             table = self._output.get(key, {})

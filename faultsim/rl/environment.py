@@ -14,6 +14,7 @@ from faultsim.errors import BusyError, OptionError
 from faultsim.machines import Machine
 from faultsim.results.result import Result
 from faultsim.rl.rewards import make_reward
+from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.stepping import Simulation
 
 #: How often `reset` draws an episode that has a decision.
@@ -69,6 +70,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         for name, reason in _REFUSED.items():
             if name in options:
                 raise OptionError(f"an environment has no option {name!r}: {reason}")
+        refuse_conditions(log, "an environment")
         self._log, self._machine, self._options = log, machine, options
         self._jobs = episode_jobs(jobs, log)
         self._reward = make_reward(reward, metric)

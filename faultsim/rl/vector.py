@@ -22,6 +22,7 @@ from faultsim.policies import Fcfs
 from faultsim.rl.environment import episode_jobs
 from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
 from faultsim.rl.rewards import COSTS, GAMMA
+from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 from faultsim.synthetic import lublin
@@ -101,6 +102,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
+        refuse_conditions(log, "VectorPickJob")
         on: Any = Cluster(128) if machine is None else as_machine(machine)
         if not on.any_nodes:
             raise NotAvailableError(f"VectorPickJob is for clusters; on {on!r} use PickJob")

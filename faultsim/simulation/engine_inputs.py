@@ -7,11 +7,13 @@ policies always face the same failures and the same predictions.
 import numpy as np
 
 from faultsim.arrays import Floats
+from faultsim.data.conditions import has_conditions
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, FailureRows, PredictionRows, RequestRows, World
 from faultsim.policies import Blind, Checkpointing, Predictor
 from faultsim.simulation.absences import absence_rows
+from faultsim.simulation.eligibility import eligibility_rows
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.slowness import clocks
 
@@ -34,6 +36,8 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
         world.rows = np.flatnonzero(run.log.size <= log.size.max()).astype(np.int32)
         world.jobs = np.full(len(run.log), -1, np.int32)
         world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
+    if has_conditions(log._columns):
+        world.eligibility = eligibility_rows(run.log, log, world.jobs)
     if run.failures is not None or run.predictor is not None:
         add_failures(world, run, float(log.submit[0]))
     policy = run.checkpointing

@@ -16,7 +16,7 @@ from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
 from faultsim.arrays import Floats
-from faultsim.data.event_kinds import NUMBER_TIMED_OUT
+from faultsim.data.event_kinds import FIRST_WITHOUT_RUN, NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.policies.given_columns import checked_predictions
@@ -24,6 +24,7 @@ from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
+from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.jobs import expected_runtimes
 from faultsim.simulation.lowering import INFINITY, Unknown, known_runtimes, lower
 from faultsim.simulation.options import RunOptions
@@ -106,6 +107,7 @@ class Execution:
         """Jobs that the caller has got now; their rows are behind all that there are.  Returns them with their ids."""
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
+        refuse_conditions(log, "live=")
         log = self._told.numbered(log)
         nodes = self._run.most_nodes
         if int(log.size.max()) > nodes:
@@ -188,7 +190,11 @@ class Execution:
         Columns, counts and ledger by name, the nodes of the machine, and the lowered run.
         """
         output = _settled(self.engine.output())
-        output["submit"], output["size"] = self._log.submit, self._log.size
+        output["submit"], output["size"] = output.get("eligible", self._log.submit), self._log.size
+        if "eligible" in output:
+            output["withdrawn_jobs"] = output["state"] == FIRST_WITHOUT_RUN
+            output["unmet_jobs"] = output["state"] > FIRST_WITHOUT_RUN
+            output["without_run"] = output["state"] >= FIRST_WITHOUT_RUN
         if self._lowered["overrun"] == "kill":
             states = output.get("state")  # some were killed for good; else states follow from run times
             output["cut"] = output["runtime"] < self._log.runtime if states is None else states == NUMBER_TIMED_OUT

@@ -12,6 +12,7 @@ from faultsim.errors import InputError, OptionError
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded_settings
 from faultsim.policies.settings import Settings
+from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions
@@ -76,6 +77,7 @@ def lower(
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:
         run.failures.refuse_slowdowns("live=")
+    refuse_conditions(log, "live=")
     columns[1] = known_runtimes(run, log, unknown)
     provenance["live"] = True
     told = Told(log)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from faultsim import checks
 from faultsim.arrays import Floats
+from faultsim.data.conditions import has_conditions
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
@@ -21,6 +22,7 @@ from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.absences import check_absences
 from faultsim.simulation.compatibility import check_combination, check_slowdowns, refusable
+from faultsim.simulation.eligibility import check_conditions
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import Changes, EngineName, Options, RunOptions
@@ -87,6 +89,8 @@ class Run(RunOptions):
         put(self, "reservations", as_reservations(self.reservations))
         check_combination(self, policies)
         check_slowdowns(self)
+        if has_conditions(self.log._columns):
+            check_conditions(self)
         self.scheduler.check_columns(self.log._known_columns)
         self.machine.check_log(self.log)
         check_absences(self)

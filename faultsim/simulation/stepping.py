@@ -341,6 +341,33 @@ class Simulation(checks.OldNames):
             self._execution.engine.end_job(job)
             self._note("finish", job)
 
+    def withdraw(self, job: int) -> None:
+        """A job that waits, or is not eligible yet, ends without a run now; one that runs is killed.
+
+        As a time in the column ``cancel`` of a log, but after everything else of this instant (model.md#withdrawal);
+        its state in the result is `JobState.WITHDRAWN`.  Also without ``live=``, between two steps.
+
+        Raises
+        ------
+        DecisionError
+            If it has not been submitted, has ended or ends now, is held for a repair, or runs in a simulation that does
+            not follow what running jobs have done (one without failures, ``live=`` and `External`).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 2, 2])
+        >>> sim = fs.Simulation(log, fs.Cluster(2))
+        >>> sim.run(until=4)
+        >>> sim.withdraw(1)
+        >>> sim.run()
+        >>> sim.result().jobs["state"].tolist(), sim.result().jobs["start"].tolist()
+        (['ended', 'withdrawn', 'ended'], [0.0, nan, 10.0])
+        """
+        with self._door.enter():
+            self._execution.engine.withdraw(job)
+            self._note("withdraw", job)
+
     def extend(self, job: int, seconds: checks.Duration) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
 

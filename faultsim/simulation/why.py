@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 
 from faultsim import checks
-from faultsim.data.event_kinds import JOB_STATES, JobState
+from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, JobState
 from faultsim.errors import OptionError
 from faultsim.results.reasons import Cause, Reason, Span, Why
 from faultsim.results.result import Result
@@ -16,7 +16,7 @@ from faultsim.results.revision import caveat
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.repeat import run_of
 
-_OVER = (JobState.ENDED, JobState.TIMED_OUT, JobState.KILLED)
+_OVER = tuple(JOB_STATES[FIRST_ENDED:])
 
 
 def why_now(execution: Execution, job: int) -> Reason:
@@ -26,6 +26,8 @@ def why_now(execution: Execution, job: int) -> Reason:
     row = checks.whole("job, a row of the log,", job, low=0, high=execution.n_jobs - 1)
     number, _, submit, start, finish = execution.engine.state_of(row)
     state = JOB_STATES[number]
+    if state == JobState.FUTURE and submit <= execution.engine.now:
+        return Reason(Cause.NOT_ELIGIBLE)
     if state == JobState.FUTURE:
         return Reason(Cause.NOT_SUBMITTED, until=submit)
     if state in _OVER:
@@ -66,7 +68,10 @@ def _spans(execution: Execution, result: Result, row: int) -> list[Span]:
     """The wait of a job, from instant to instant."""
     engine, kills = execution.engine, int(result.jobs["restarts"][row])
     last = math.inf if result.is_over else result.span[1]
-    execution.go_on(math.nextafter(float(result.jobs["submit"][row]), -math.inf))
+    eligible = float(result.jobs["eligible"][row])
+    if math.isnan(eligible):  # never in the queue
+        return []
+    execution.go_on(math.nextafter(eligible, -math.inf))
     spans: list[Span] = []
     reason: Reason | None = None
     since = -math.inf

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import TAKEN
@@ -228,7 +230,10 @@ class _Jobs(Kind):
     def metric(self, name: str, result: Result, cut: tuple[float, float]) -> float:
         if not METRICS[name].per_job or cut == (0.0, 0.0):
             return float(result.metrics[name])
-        return float(METRICS[name].function(Part(result, slice(*without_ends(len(result), *cut)))))
+        rows: Any = slice(*without_ends(len(result), *cut))
+        if not result.all_ran:
+            rows = np.arange(len(result))[rows][result.ended[rows]]
+        return float(METRICS[name].function(Part(result, rows)))
 
 
 class _Workflows(Kind):

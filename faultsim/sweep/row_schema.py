@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from faultsim.data.event_kinds import JobState
 from faultsim.errors import OptionError
 from faultsim.results.at_once import metrics_at_once
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -42,6 +43,11 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     begin, end = result.span
     output = {**result.jobs, **result.counters, "ledger": result.ledger, "makespan_begin": begin, "makespan_end": end}
     output["cut"] = cut_jobs_of(result)
+    output["submit"] = result.jobs["eligible"]
+    if not result.all_ran:
+        output["without_run"] = ~result.ended
+        output["withdrawn_jobs"] = result.jobs["state"] == JobState.WITHDRAWN
+        output["unmet_jobs"] = result.jobs["state"] == JobState.UNMET
     return row_of(output, result.machine.nodes, result.settings, cut)
 
 

@@ -12,6 +12,7 @@ from faultsim.synthetic.hyper_erlang import (
     hyper_erlang_fit,
 )
 from faultsim.synthetic.lublin import lublin
+from faultsim.synthetic.patience import with_patience
 from faultsim.synthetic.renewal import renewal_failures
 from faultsim.synthetic.sites import llnl_like, nasa_like, sdsc_like
 from faultsim.synthetic.times import ExponentialTimes, LognormalTimes, WeibullTimes
@@ -38,4 +39,5 @@ __all__ = [
     "renewal_failures",
     "sdsc_like",
     "weibull_failures",
+    "with_patience",
 ]

@@ -19,7 +19,8 @@ from helpers.core_enums import enum
 def test_event_kinds_are_those_of_the_core_and_of_the_reference():
     kinds = {kind.name: kind.value for kind in EventKind}
     of_core = enum("state.pxd", "EV")
-    assert of_core.pop("WAKE") == len(kinds)  # is asked for by who decides, and never recorded
+    # Places in an instant that are never recorded: a pass that is asked for, a job that becomes eligible, withdrawals.
+    assert [of_core.pop(name) for name in ("WAKE", "READY", "LAST")] == [len(kinds) + i for i in range(3)]
     assert kinds == of_core
     assert EVENT_KINDS[EventKind.RESCHEDULE] == "reschedule"
     renamed = {"RESCHEDULE": "THEFT"}

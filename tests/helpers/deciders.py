@@ -165,7 +165,7 @@ def inside(run, decide, engine="core", verify=False):
 
 def assert_same(result, expected):
     for name, column in expected.jobs.items():
-        assert np.array_equal(result.jobs[name], column), name
+        assert np.array_equal(result.jobs[name], column, equal_nan=column.dtype.kind == "f"), name
     assert result.ledger == expected.ledger
     assert result.counters == expected.counters
     if expected.record.settings["record"]:

@@ -206,14 +206,18 @@ def test_waits_are_kept_and_written(tmp_path: Path) -> None:
     assert read(tmp_path, row()).recorded_wait is None
 
 
-def test_preceding_jobs_are_columns_and_a_caveat(tmp_path: Path) -> None:
+def test_preceding_jobs_are_columns_that_runs_follow(tmp_path: Path) -> None:
     log = read(tmp_path, row(1), row(2, submit=5, before=1, think=60), row(3, submit=9))
     assert {key: log.columns[key].tolist() for key in log.further} == {
         "preceding_job": [-1, 1, -1],
         "think_time": [-1.0, 60.0, -1.0],
     }
-    notes = fs.simulate(log, fs.Cluster(4)).warnings
-    assert any(note.startswith("1 of 3 jobs name a preceding job") for note in notes)
+    result = fs.simulate(log, fs.Cluster(4))
+    assert result.jobs["start"][1] == result.jobs["finish"][0] + 60
+    assert not any("preceding" in note for note in result.warnings)
+    lost = fs.simulate(log[1:], fs.Cluster(4))
+    assert lost.jobs["start"][0] == 5
+    assert any(note.startswith("1 of 2 jobs name a preceding job") for note in lost.warnings)
     assert read(tmp_path, row(1), row(2, before=-1, think=0)).further == ()
 
 

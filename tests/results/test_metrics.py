@@ -45,6 +45,8 @@ EXPECTED = {
     "throughput": 4 / 22,
     "cut_jobs": 0,
     "cut_work_ratio": 0.0,
+    "withdrawn_jobs": 0,
+    "unmet_jobs": 0,
     "failures": 0,
     "failures_hit": 0,
     "service_unit_loss": 0,

@@ -69,6 +69,35 @@ def test_who_was_killed_is_told_from_who_ended_and_who_timed_out(engine, overrun
 
 
 @ENGINES
+@pytest.mark.parametrize("act", ["kill", "withdraw"])
+def test_a_waiting_job_is_withdrawn(engine, act):
+    log = fs.Workload(submit=[0, 0, 0], runtime=[30, 30, 30], size=[4, 4, 4])
+    sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(), engine=engine)
+    d = sim.advance()
+    d.start(0)
+    getattr(d, act)(1)
+    assert d.queue.tolist() == [2]
+    with pytest.raises(fs.DecisionError, match="job 1 cannot be withdrawn: it has ended"):
+        d.withdraw(1)
+    sim.advance().start(2)
+    assert (sim.advance().now, sim.advance()) == (60, None)
+    result = sim.result()
+    assert result.jobs["state"].tolist() == ["ended", "withdrawn", "ended"]
+    assert result.jobs["finish"].tolist() == [30, 0, 60]
+
+
+@ENGINES
+def test_a_run_whose_jobs_were_all_withdrawn_ends(engine):
+    log = fs.Workload(submit=[0, 5], runtime=[30, 30], size=[4, 4])
+    sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(), engine=engine)
+    sim.advance().withdraw(0)
+    sim.advance().withdraw(1)
+    assert sim.advance() is None
+    result = sim.result()
+    assert (result.jobs["state"].tolist(), result.metrics["n_jobs"]) == (["withdrawn"] * 2, 0)
+
+
+@ENGINES
 def test_what_a_killed_job_has_saved_is_its_run_time(engine):
     saved = run({30: lambda d: d.kill(0)}, engine, checkpointing=fs.Periodic(10, 1))
     assert saved.jobs["runtime"].tolist() == [20.0, 50.0]  # safe at 11 and 22
@@ -184,7 +213,8 @@ RISKY = {"checkpointing": fs.RiskBased(9, 95, any_rate=True), "predictor": fs.Bl
 WIDER = {"machine": fs.Cluster(5)}
 REFUSED = [
     (lambda d: d.hold(0), "cannot be held at a decision of kind 'time': only a failure holds", {}),
-    (lambda d: d.kill(1), "job 1 cannot be killed: it is waiting", {"log": BOTH}),
+    (lambda d: d.withdraw(7), "there is no job 7", {}),
+    (lambda d: d.withdraw(0), "in its start delay until 50 s", {"start_delay": 50}),
     (lambda d: d.kill(7), "there is no job 7", {}),
     (lambda d: d.kill(0), "in its start delay until 50 s", {"start_delay": 50}),
     (lambda d: d.checkpoint(0), "takes no checkpoints: give checkpointing=", {}),

@@ -14,8 +14,8 @@ import faultsim as fs
 from helpers.deciders import ByHand, assert_same, easy
 from helpers.runs import pods, runs
 
-CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move")
-STOPS = ("requeue", "hold", "kill", "checkpoint")
+CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move", "withdraw")
+STOPS = ("requeue", "hold", "kill", "checkpoint", "withdraw")
 COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
 
 

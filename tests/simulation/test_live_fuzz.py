@@ -100,7 +100,10 @@ def random_told(rng, sim, machine, n):
     running, now = sim.running.tolist(), sim.now
     job = rng.choice([*running, *running, rng.randrange(n + 1), rng.choice(STRANGE)])
     node = rng.choice([rng.randrange(machine.nodes)] * 6 + [rng.choice(STRANGE)])
-    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up", "foresee"])
+    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up", "foresee", "withdraw"])
+    if name == "withdraw":
+        waiting = sim.queue.tolist()
+        return name, (rng.choice([job, *waiting, *waiting]),), {}
     if name == "foresee":
         return name, (), random_predictions(rng, machine, now)
     if name == "submit":

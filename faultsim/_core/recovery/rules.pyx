@@ -41,6 +41,7 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     s.track.restart_cost = options["restart_cost"]
     s.recovery.killed = requeue_job
     if options.get("place") == "tail":
+        s.queue.keeps_entry = False
         blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for the queue")

@@ -112,7 +112,7 @@ def kill_for_good(state: State, job: Job) -> None:
     job.finish = state.now
     state.write(FINISH, job)
     state.leave(job)
-    state.done.append(job)
+    state.close(job)
     state.events += 1
     state.disturb()
 
@@ -140,7 +140,7 @@ def requeue(state: State, job: Job, place: str) -> None:
     if place == "tail":
         state.queue.append(job)  # "behind all jobs that wait now and ahead of all that come later"
     else:
-        insort(state.queue, job, key=lambda waiting: (waiting.submit, waiting.index))
+        insort(state.queue, job, key=lambda waiting: waiting.entry)
 
 
 def hold(state: State, job: Job) -> None:

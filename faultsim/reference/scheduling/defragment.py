@@ -52,7 +52,7 @@ def rearranged(state: State) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
     "the placement rule places the running jobs again, at their size, on a torus that is empty except for down nodes and
-    held jobs: largest allocated size first, then earlier decision, then (submit, index), wherever it stood
+    held jobs: largest allocated size first, then earlier decision, then index, wherever it stood
     in the queue. A job that fits nowhere keeps its
     box, and the placing starts over with that box blocked from the beginning."  The window is "from now to the job's
     expected end, now if that has passed".
@@ -61,7 +61,7 @@ def rearranged(state: State) -> dict[Job, Box]:
     kept = {job: job.box for job in state.running if job.held and job.box is not None}
     while True:
         placed = dict(kept)
-        for job in sorted(state.running, key=lambda job: (-job.allocated, job.decision, job.submit, job.index)):
+        for job in sorted(state.running, key=lambda job: (-job.allocated, job.decision, job.index)):
             if job in kept:
                 continue
             occupied = nodes_of(placed) | state.down_mask()

@@ -11,6 +11,9 @@ from faultsim.reference.scheduling.orders import Columns
 
 __all__ = ["check_static", "evaluate", "key"]
 
+#: Names of which a key depends on more than the log.
+OF_THE_MOMENT = {"now", "wait", "restarts"}
+
 
 def key(queue: list[Job], now: float, rule: Lowered, columns: Columns) -> list[float]:
     return [key_of(job, now, rule["text"], columns) for job in queue]
@@ -19,7 +22,8 @@ def key(queue: list[Job], now: float, rule: Lowered, columns: Columns) -> list[f
 def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
     tree = parse(text)
     further = {name: float(columns[name][job.row]) for name in names_in(tree) & columns.keys()}
-    value = evaluate(tree, {**further, **names_of(job, now)})
+    dynamic = not names_in(tree).isdisjoint(OF_THE_MOMENT)
+    value = evaluate(tree, {**further, **names_of(job, now, dynamic)})
     if math.isnan(value):
         raise OptionError(f"key {text!r} is not a number (NaN) for the job in row {job.row} at time {now:g}")
     return value
@@ -27,7 +31,7 @@ def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
 
 def check_static(jobs: list[Job], rule: Lowered, columns: Columns) -> None:
     """ "Without `now`, `wait` and `restarts` it is that of all jobs before the run, as of their submit times"."""
-    if "text" in rule and not names_in(parse(rule["text"])) & {"now", "wait", "restarts"}:
+    if "text" in rule and not names_in(parse(rule["text"])) & OF_THE_MOMENT:
         for job in jobs:
             key_of(job, job.submit, rule["text"], columns)
 
@@ -36,9 +40,9 @@ def names_in(node: Node) -> set[str]:
     return {node.column}.union(*map(names_in, node.parts))
 
 
-def names_of(job: Job, now: float) -> dict[str, float]:
+def names_of(job: Job, now: float, dynamic: bool = True) -> dict[str, float]:
     return {
-        "submit": job.submit, "wait": now - job.submit, "now": now, "estimate": job.estimate,
+        "submit": job.submit if dynamic else job.logged, "wait": now - job.submit, "now": now, "estimate": job.estimate,
         "size": float(job.size), "restarts": float(job.restarts), "index": float(job.row),
     }  # fmt: skip
 

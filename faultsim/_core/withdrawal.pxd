@@ -1,0 +1,14 @@
+# Jobs that enter the queue late, and jobs that end without a run (model.md#eligibility, model.md#withdrawal).
+
+from libc.stdint cimport int32_t
+
+from faultsim._core.state cimport sim_t
+
+# Events of kind EV_READY: the job becomes eligible, or its condition can never be met.
+cdef int fire_ready(sim_t *s, int32_t job, bint *wanted) noexcept nogil
+# A job that holds no nodes ends: `fate` states why.  `wanted` is set if it was in the queue.
+cdef int end_without_run(sim_t *s, int32_t job, int fate, bint *wanted) noexcept nogil
+# A job that runs is withdrawn: it is killed for good.
+cdef int kill_withdrawn(sim_t *s, int32_t job) noexcept nogil
+# The source of withdrawals (FROM_WITHDRAWALS).
+cdef int fire_withdrawal(void *sim, bint *wanted) noexcept nogil
