@@ -90,6 +90,13 @@ def _add_arguments(parser: Parser) -> None:
     machine.add_argument("--max-growth", type=int, metavar="I", help="nodes a backfilled job may grow by (default 1)")
     machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, else first-fit)")
     machine.add_argument("--box-order", metavar="O", help="extents-descending (default), extents-ascending, bases")
+    machine.add_argument(
+        "--reserve",
+        action="append",
+        default=[],
+        metavar="R",
+        help="nodes that are closed to jobs at times, as all:begin=7d,end=7d6h,every=7d (may be given again)",
+    )
     machine.add_argument("--migration", metavar="P", help="see above (default none)")
     failing = parser.add_argument_group("failures")
     failing.add_argument("--failures", metavar="F", help="see above (default: nothing fails)")
@@ -165,6 +172,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         failures=failures and failures.trace,
         estimates=specs.estimates(args.estimates),
         record=bool(args.gantt or args.report or args.record),
+        reservations=args.reserve,
         progress=not args.quiet,
         **{kind: specs.policy(kind, getattr(args, kind)) for kind in _POLICIES},
         **{name: getattr(args, name) for name in _PLAIN},

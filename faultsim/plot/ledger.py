@@ -30,6 +30,7 @@ ACCOUNT_COLOURS = {
     "growth": "#009E73",
     "held_for_repair": "#8C510A",
     "down": "#5F6368",
+    "reserved": "#9AA0A6",
     "idle_no_demand": "#E8EAED",
     "idle_demand": "#BDC1C6",
 }

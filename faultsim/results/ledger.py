@@ -29,6 +29,7 @@ GOODPUT_ACCOUNTS: dict[str, tuple[str, ...]] = {
     "restarting": ("restart", "migration", "start_delay"),
     "slowed": ("slowed",),
     "waiting_for_repair": ("held_for_repair", "down"),
+    "reserved": ("reserved",),
     "rounded_up": ("growth",),
     "idle_despite_demand": ("idle_demand",),
     "idle_without_demand": ("idle_no_demand",),
