@@ -30,10 +30,10 @@ SANITIZE = "address,undefined"
 #: What is translated anew in the folder; `.c` files that are newer than their sources are taken as they are.
 NEEDED = ("faultsim", "tests", "benchmarks", "conftest.py", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 TESTS = (
-    "tests/kernels", "tests/core/test_lines.py", "tests/core/test_number_lines.py", "tests/core/test_pod_engines.py",
-    "tests/core/test_pod_machine.py", "tests/core/test_profile.py", "tests/core/test_refused_sizes.py",
-    "tests/core/test_releases.py", "tests/core/test_selection.py", "tests/core/test_set_up.py",
-    "tests/core/test_steps.py", "tests/core/test_workflow_engines.py", "tests/policies/test_preemptive.py",
+    "tests/kernels", "tests/core/test_backfill.py", "tests/core/test_conservative_many.py", "tests/core/test_lines.py",
+    "tests/core/test_number_lines.py", "tests/core/test_pod_engines.py", "tests/core/test_pod_machine.py",
+    "tests/core/test_refused_sizes.py", "tests/core/test_releases.py", "tests/core/test_selection.py",
+    "tests/core/test_set_up.py", "tests/core/test_workflow_engines.py", "tests/policies/test_preemptive.py",
     "tests/simulation/test_decision_fuzz.py", "tests/simulation/test_live_fuzz.py",
 )  # fmt: skip
 #: Files of digests, whose cases are the random runs, and how many eighths of these come from each.
