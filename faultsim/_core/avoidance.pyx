@@ -58,7 +58,7 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     cdef int code
     if avoidable == 0:
         return s.placement.allot(s.placement.state, s, job, count)
-    sound = s.free + count - avoidable           # start_job has taken `count` off already
+    sound = s.free - avoidable
     if sound > count:
         sound = count
     if sound > 0:

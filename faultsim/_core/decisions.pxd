@@ -15,6 +15,7 @@ cdef class Decision(Moment):
     cdef readonly bint disturbed
     cdef readonly object job, node, until, asked     # what the question is about; None where it does not apply
     cdef bint moved              # a job was moved
+    cdef bint acted              # there was an act before the last one
     cdef bint inside             # it is given to a policy in Python, which acts again wherever the run is repeated
     cdef int64_t event, stay     # index of the first new record since the decision before; -1: not recorded
     # The shadow of `head`, until something changes.
@@ -25,6 +26,7 @@ cdef class Decision(Moment):
     cdef uint64_t *later     # [placed] the occupancy then
 
     cdef int32_t find(self, object given) except -1
+    cdef int sort(self) except -1
     cdef int32_t row_of(self, int32_t job) noexcept
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int look_ahead(self, int32_t head) except -1

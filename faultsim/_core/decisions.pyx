@@ -27,7 +27,7 @@ from faultsim._core.state cimport (
     ASK_SCHEDULE, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, ask_of,
     asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
 )
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
 
 cdef extern from "Python.h":
@@ -203,6 +203,12 @@ cdef class Decision(Moment):
             self.refuse(f"there is no job {given}: the log has rows 0 to {n - 1}")
         return job
 
+    cdef int sort(self) except -1:
+        """Sort the queue if its order raised when a job was requeued."""
+        if self.s.queue.unsorted != -INFINITY and self.s.scheduler.elsewhere and not self.s.closed:
+            self.engine.sort_by_now()
+        return 0
+
     cdef int32_t row_of(self, int32_t job) noexcept:
         return job if self.row == NULL else self.row[job]
 
@@ -210,6 +216,7 @@ cdef class Decision(Moment):
         """Where a waiting job is in the queue."""
         cdef queue_t *q = &self.s.queue
         cdef int32_t i
+        self.sort()
         if self.s.state[job] == JOB_QUEUED:
             for i in range(q.head, q.end):
                 if q.job[i] == job:
@@ -236,6 +243,7 @@ cdef class Decision(Moment):
         """The waiting jobs, in queue order: iterable, with columns (`Waiting`)."""
         _inside = self.enter(True)
         self.check()
+        self.sort()
         return Waiting.__new__(Waiting, self)
 
     @property
@@ -619,6 +627,7 @@ cdef class Decision(Moment):
             self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         catch_up(self.s)
         self.head = -1
+        self.acted = self.s.asked.acted
         self.s.asked.acted = True
         return 0
 
@@ -649,6 +658,8 @@ cdef class Decision(Moment):
         code = start_job(self.s, job, size, place, at != self.s.queue.head)
         self.s.closed = False
         self.s.given = NULL
+        if code == PYTHON_ERROR:
+            self.s.asked.acted = self.acted      # the job has not started
         self.conclude(code)
         return self.leave_queue(at)
 
@@ -662,6 +673,9 @@ cdef class Decision(Moment):
         return code
 
     cdef int conclude(self, int code) except -1:
+        """The exception of a status.  User code is called before anything changes: its error leaves all as it was."""
+        if code == PYTHON_ERROR:
+            self.engine.raise_kept()
         if code < 0:
             self.s.n_decisions += 1
             self.engine.translate_outside(code)
@@ -689,6 +703,7 @@ cdef class Decision(Moment):
     cdef int32_t head_of(self, object head) except -1:
         """The number of a job that must not be delayed."""
         cdef int32_t j
+        self.sort()
         if head is None:
             if self.s.queue.head == self.s.queue.end:
                 self.refuse("nobody is waiting")
@@ -839,8 +854,10 @@ cdef class Decision(Moment):
         s.closed = True
         code = sort_queue(s) if s.scheduler.elsewhere else OK
         s.closed = False
-        self.conclude(code)
         self.note("requeue", (self.row_of(j),), {})
+        if code == PYTHON_ERROR:         # the job waits; the next look at the queue sorts it
+            s.queue.unsorted = s.now
+        self.conclude(code)
 
     def hold(self, job):
         """The job that a failure hits keeps its nodes until they are repaired, as with `Hold` (model.md#hold)."""

@@ -280,6 +280,11 @@ cdef class Engine:
             raise EngineError("an invariant does not hold")
         raise EngineError(f"unknown status {code}")
 
+    def raise_kept(self):
+        """Raise the error of user code that was called before anything changed: the simulation can go on."""
+        error, self.error = self.error, None
+        raise error
+
     def translate_outside(self, int code):
         """What a decision could not do leaves the simulation in the middle of something."""
         self.translate(code)
@@ -498,6 +503,8 @@ cdef class Engine:
         self.stopped = False
         for i in range(<int>N_QUESTIONS):
             s.asked.on[i] = s.asked.policy[i] != NULL
+        # A pass follows, else jobs that wait would wait for an event, which may never come.
+        s.wanted = s.wanted or not s.deciding or s.asked.resume != NULL
         if s.deciding:
             self.translate(take_pass(s) if s.asked.resume == NULL else end_pass(s))
 
@@ -538,12 +545,14 @@ cdef class Engine:
         """Enters to read.  That is not brief if the order is in Python, because reading may sort the queue."""
         return self.door.enter("object" not in self.settings.scheduler["order"])
 
-    cdef int sort_by_now(self) except -1:
+    cpdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
         cdef int code
         self.s.closed = True
         code = sort_as_of_pass(&self.s)
         self.s.closed = False
+        if code == PYTHON_ERROR:
+            self.raise_kept()
         return self.translate(code)
 
     @property

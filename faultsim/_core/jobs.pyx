@@ -3,6 +3,7 @@
 from libc.math cimport INFINITY
 
 from faultsim._core.avoidance cimport take_now
+from faultsim._core.cluster.named cimport named_of
 from faultsim._core.containers.event_queue cimport heap_push, push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.contract cimport fs_require
@@ -14,7 +15,7 @@ from faultsim._core.state cimport (
     ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE, JOB_QUEUED,
     JOB_RUNNING, book_work, set_window, timed_out,
 )
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 
 
 cdef int start_tracked(sim_t *s, int32_t job) noexcept nogil:
@@ -37,6 +38,15 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     fs_require(s.size[job] <= nodes and nodes <= s.free)
     fs_require(not s.machine.placed or (
         s.machine.placed.size_of(place) == nodes and not s.machine.placed.meets(s.machine.state, s.machine.occ, place)))
+    # A placement rule in Python may raise, so it is called before anything else changes.
+    if s.machine.named and not s.machine.placed and s.given == NULL:
+        if s.predictions.n > 0:
+            set_window(s, job, s.now)
+        code = take_now(s, job, nodes)
+        if code < 0:
+            if code == PYTHON_ERROR and named_of(&s.machine).held[job] != NULL:
+                s.machine.named.return_nodes(s.machine.state, job)     # sound nodes, taken before the error
+            return code
     s.state[job] = JOB_RUNNING
     s.demand -= s.size[job]
     s.decision[job] = s.now
@@ -58,12 +68,6 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     elif s.given != NULL:
         if s.machine.named.take_nodes(s.machine.state, job, s.given, nodes) < 0:
             return NO_MEMORY
-    elif s.machine.named:
-        if s.predictions.n > 0:
-            set_window(s, job, s.now)
-        code = take_now(s, job, nodes)
-        if code < 0:
-            return code
     if s.migration.started != NULL:
         s.migration.started(s.migration.state, s, job)
     if releases_add(&s.releases, s.expected[job], job, nodes) < 0:

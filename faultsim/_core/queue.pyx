@@ -51,11 +51,13 @@ cdef void queue_again(sim_t *s) noexcept nogil:
 cdef int sort_now(sim_t *s) noexcept nogil:
     cdef int32_t i
     cdef int code = s.order.sort(s.order.state, s)
+    if code != OK:
+        return code              # the queue is as it was
     s.queue.unsorted = -INFINITY
-    if code == OK and s.queue.need != NULL:
+    if s.queue.need != NULL:
         for i in range(s.queue.head, s.queue.end):
             set_scan(s, i)
-    return code
+    return OK
 
 
 cdef bint any_fits(const sim_t *s) noexcept nogil:

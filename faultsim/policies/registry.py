@@ -195,7 +195,7 @@ _BOTH = ("cluster", "torus")
 _CLUSTER = ("cluster",)
 _TORUS = ("torus",)
 _WORKFLOWS = ("resources",)
-_STATIC = "scheduling.orders:STATIC"
+_STATIC = "orders.rules:STATIC"
 _PLANNED = "checkpointing.rules:PLANNED"
 _FAILURES = {"failures": ""}
 _WHERE = {"where": "IntervalPredictor"}
@@ -244,12 +244,12 @@ POLICIES: tuple[PolicyRow, ...] = (
               reference="scheduling.orders:shortest"),
     PolicyRow("order", "largest", LargestFirst, _ANY, "largest job first", aliases=("ljf",), compiled=_STATIC,
               reference="scheduling.orders:largest"),
-    PolicyRow("order", "wfp3", Wfp3, _ANY, "[tang2009]", compiled="scheduling.orders:WFP3",
+    PolicyRow("order", "wfp3", Wfp3, _ANY, "[tang2009]", compiled="orders.rules:WFP3",
               reference="scheduling.orders:wfp3"),
-    PolicyRow("order", "unicef", Unicef, _ANY, "[tang2009]", compiled="scheduling.orders:UNICEF",
+    PolicyRow("order", "unicef", Unicef, _ANY, "[tang2009]", compiled="orders.rules:UNICEF",
               reference="scheduling.orders:unicef"),
     PolicyRow("order", "key", Key, _ANY, "model.md#key", example="key:'estimate * size'",
-              compiled="scheduling.expressions:KEY", reference="scheduling.expressions:key"),
+              compiled="orders.expressions:KEY", reference="scheduling.expressions:key"),
     PolicyRow("placement", "first_fit", FirstFit, _ANY, "model.md#first-fit", aliases=("ff",),
               compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.placed_rules:FIRST_FIT",
                         "pod": "placement.placed_rules:FIRST_SLICE"},
@@ -376,9 +376,9 @@ WRITTEN: tuple[PolicyRow, ...] = (
               reference="faults.failures:go_back"),
     PolicyRow("rescheduling", "python", Rescheduling, _ANY, "", compiled="fars.ticks:TICKS", follows="nodes",
               reference="state:nobody"),
-    PolicyRow("order", "python", QueueOrder, _ANY, "", compiled="scheduling.python_orders:PYTHON",
+    PolicyRow("order", "python", QueueOrder, _ANY, "", compiled="orders.python_orders:PYTHON",
               reference="scheduling.orders:python"),
-    PolicyRow("order", "compiled", CompiledOrder, _ANY, "", compiled="scheduling.orders:COMPILED",
+    PolicyRow("order", "compiled", CompiledOrder, _ANY, "", compiled="orders.rules:COMPILED",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _BOTH, "", follows="places",
               elsewhere=_CHOOSES,

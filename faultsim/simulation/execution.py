@@ -14,7 +14,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim._core.engine import run_together
-from faultsim._core.scheduling.expressions import values
+from faultsim._core.orders.expressions import values
 from faultsim.arrays import Floats
 from faultsim.data.event_kinds import FIRST_WITHOUT_RUN, NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload

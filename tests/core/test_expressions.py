@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim._core.scheduling.expressions import values
+from faultsim._core.orders.expressions import values
 from faultsim.errors import OptionError
 from faultsim.policies.expressions import COLUMNS, FUNCTIONS, MOST_NESTED, OPERATIONS, parse, program
 from faultsim.policies.orders import QueueOrder
@@ -198,12 +198,12 @@ def test_a_key_is_text():
 
 
 def test_numbers_of_operations_are_those_of_the_core():
-    of_core = enum("scheduling/expressions.pxd", "OP")
+    of_core = enum("orders/expressions.pxd", "OP")
     assert sorted(of_core.values()) == list(range(len(OPERATIONS)))
     assert of_core["NUMBER"] == OPERATIONS.index("number")
     assert of_core["ADD"] == OPERATIONS.index("+")
     assert of_core["WHERE"] == OPERATIONS.index("where")
-    of_core = enum("scheduling/expressions.pxd", "COL")
+    of_core = enum("orders/expressions.pxd", "COL")
     assert [name.lower() for name in sorted(of_core, key=of_core.__getitem__)] == list(COLUMNS)
 
 

@@ -78,9 +78,10 @@ TESTS = {
     ],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
     "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
-    "_core/scheduling/orders": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
-    "_core/scheduling/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
-    "_core/scheduling/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
+    "_core/orders": ["tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py"],
+    "_core/orders/rules": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
+    "_core/orders/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
+    "_core/orders/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
     "_core/torus": [
         "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
         "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",

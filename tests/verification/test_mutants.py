@@ -50,7 +50,7 @@ def test_a_file_that_is_included_is_in_all_modules_that_include_it():
     assert modules_of(f"{folder}/conservative.pxi") == [
         f"{folder}/conservative_counted.pyx", f"{folder}/conservative_placed.pyx",
     ]  # fmt: skip
-    assert modules_of(f"{folder}/orders.pyx") == [f"{folder}/orders.pyx"]
+    assert modules_of(f"{folder}/shadow.pyx") == [f"{folder}/shadow.pyx"]
     assert modules_of("faultsim/study.py") == []
     for file in ROOT.glob("faultsim/_core/**/*.pxi"):
         assert modules_of(file.relative_to(ROOT).as_posix()), file

@@ -13,7 +13,7 @@ from faultsim._core.queue cimport (
     TOGETHER, any_fits, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
     sort_now, sort_queue,
 )
-from faultsim._core.scheduling.by_slope cimport (
+from faultsim._core.orders.by_slope cimport (
     add_candidate, choice_t, first_candidate, first_job, heapify, open_choice, pop_candidate, remove_at,
 )
 from faultsim._core.scheduling.preemption cimport preempt, victim_t

@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MAX, int32_t
 
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.queue cimport time_after
-from faultsim._core.scheduling.sorting cimport keyed_t, place_of, reorder, sorter_t
+from faultsim._core.orders.sorting cimport keyed_t, place_of, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
 cdef enum:

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.scheduling.by_place cimport by_place_t, first_nan, follow_queue, open_by_place, sort_by_keys
+from faultsim._core.orders.by_place cimport by_place_t, first_nan, follow_queue, open_by_place, sort_by_keys
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory

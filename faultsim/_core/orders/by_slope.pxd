@@ -4,7 +4,7 @@
 
 from libc.stdint cimport int32_t
 
-from faultsim._core.scheduling.sorting cimport sorter_t
+from faultsim._core.orders.sorting cimport sorter_t
 from faultsim._core.state cimport sim_t
 
 # Positions in the queue, as a heap; room for one per job.

@@ -14,9 +14,9 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
-from faultsim._core.scheduling.by_place cimport refuse_key
-from faultsim._core.scheduling.by_slope cimport sort_by_slope
-from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
+from faultsim._core.orders.by_place cimport refuse_key
+from faultsim._core.orders.by_slope cimport sort_by_slope
+from faultsim._core.orders.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory

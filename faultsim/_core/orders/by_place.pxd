@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.scheduling.sorting cimport sorter_t
+from faultsim._core.orders.sorting cimport sorter_t
 from faultsim._core.state cimport sim_t
 
 cdef struct by_place_t:

@@ -9,11 +9,11 @@ from libc.math cimport NAN, cbrt, log2, pow
 from libc.stdint cimport int32_t, uintptr_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.scheduling.by_place cimport (
+from faultsim._core.orders.by_place cimport (
     by_place_t, first_nan, follow_queue, open_by_place, refuse_key, sort_by_keys,
 )
-from faultsim._core.scheduling.by_slope cimport sort_by_slope
-from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
+from faultsim._core.orders.by_slope cimport sort_by_slope
+from faultsim._core.orders.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory

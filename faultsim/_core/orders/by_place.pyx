@@ -4,7 +4,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.memory cimport own_block
-from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder
+from faultsim._core.orders.sorting cimport open_sorter, place_of, reorder
 from faultsim._core.state cimport JOB_QUEUED, sim_t
 from faultsim._core.status cimport PYTHON_ERROR
 
