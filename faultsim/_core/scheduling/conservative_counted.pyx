@@ -14,8 +14,9 @@ from faultsim._core.queue cimport (
 )
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
+from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.tables.scheduler cimport promise_t
@@ -78,6 +79,9 @@ cdef struct plan_t:
     # At most so many nodes are free just before one reservation; held_at = -inf: none.  Many jobs often have the same.
     double held_at
     int32_t held
+
+cdef enum:
+    PLANNED_WITHOUT_LOOK = 1048576
 
 include "conservative.pxi"
 include "horizon.pxi"
