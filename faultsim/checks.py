@@ -42,6 +42,11 @@ Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
 #: The last second of the clock, and the longest duration (model.md#time): up to 2^33 s, 272 years, doubles are at most
 #: 2^-20 s apart, about a microsecond.  With a later end, short jobs at late times would lose their length.
 LATEST = 2**33
+
+#: Decisions of policies without progress after which a run ends with an error (model.md#endless).  A larger number lets
+#: policies wait for longer; a run that would never end takes a second to be refused, and where a policy in Python acts,
+#: some ten seconds.
+MOST_FRUITLESS = 1_000_000
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _SECONDS = ("s", "seconds")

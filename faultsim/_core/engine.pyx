@@ -44,7 +44,7 @@ from faultsim._core.state cimport (
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
-from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, ENDLESS, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.thresholds cimport thresholds
@@ -121,6 +121,8 @@ cdef class Engine:
     # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
     cdef object rows, jobs
     cdef bint stopped        # by the caller, between two events
+    # A queue order raised when `advance` had come to "decide" or "until", so the decision was not returned; else "".
+    cdef readonly str owed
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
     cdef tuple foreseen      # the arrays of predictions, once the caller has added some
@@ -130,6 +132,7 @@ cdef class Engine:
         self.s.limit = thresholds
         self.ready = False
         self.error = None
+        self.owed = ""
         self.door = Door(BusyError, "simulation")
 
     def __dealloc__(self):
@@ -152,7 +155,7 @@ cdef class Engine:
             self.own_inputs()        # a key may be a column of the log
             self.point_to_columns()
         s.kill, s.start_delay = settings.overrun == "kill", settings.start_delay
-        s.latest = checks.LATEST
+        s.latest, s.most_fruitless = checks.LATEST, checks.MOST_FRUITLESS
         s.record.on, s.track.on = settings.record, parts.tracked
         s.trace.repairs_known = settings.scheduler.get("repairs") == "known"
         s.owner = <void *><PyObject *>self
@@ -264,10 +267,14 @@ cdef class Engine:
             return 0
         if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
             raise DecisionError(self.deadlock())
+        if code == PYTHON_ERROR and self.s.deciding:     # an order, while the caller decides: nothing has changed
+            self.raise_kept()
         self.failed = True
         if code == STUCK and (
                 self.s.trace.endless or "object" in self.settings.scheduler or self.s.absences.state != NULL):
             raise DecisionError(self.deadlock())
+        if code == ENDLESS:
+            raise DecisionError(self.endless())
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")
         if code == PYTHON_ERROR:
@@ -305,6 +312,13 @@ cdef class Engine:
         return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
                 f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
                 f"{usable(&self.s)} are free")
+
+    def endless(self):
+        """Policies wait, or stop jobs again and again, and nothing comes of it."""
+        cdef sim_t *s = &self.s
+        return (f"no progress: policies have acted or requested a pass {s.most_fruitless:,} times until {s.now:g} s, "
+                f"and no job arrived or ended and no node failed; {s.queue.end - s.queue.head} jobs wait and "
+                f"{s.running} run (model.md#endless)")
 
     cdef int refuse_if_unusable(self) except -1:
         if self.busy or self.s.closed:       # in this thread, which is inside
@@ -406,7 +420,10 @@ cdef class Engine:
         """For the policy of a kind, or the "caller"."""
         cdef const int32_t[::1] rows, jobs
         cdef Decision decision
-        self.translate(sort_as_of_pass(&self.s))
+        cdef int code = sort_as_of_pass(&self.s)
+        if code == PYTHON_ERROR:
+            self.raise_kept()
+        self.translate(code)
         if self.rows is None:
             decision = new_decision(self, &self.s, kind, reader, NULL, NULL, self.s.known)
         else:
@@ -420,6 +437,7 @@ cdef class Engine:
     cdef Decision hand_out(self, str kind):
         """A decision for the caller, which reports each change once."""
         cdef Decision decision = self.decide(kind, "caller")
+        self.s.fruitless, self.owed = 0, ""
         self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         return decision
 
@@ -435,6 +453,8 @@ cdef class Engine:
         self.refuse_if_unusable()
         if not until >= s.now:
             raise DecisionError(f"advance(until={until:g}): it is {s.now:g} s already")
+        if self.owed == "decide":
+            return self.hand_out(self.kind_asked())
         self.begin()
         try:
             while code == R_BUDGET:
@@ -444,6 +464,7 @@ cdef class Engine:
                     PyErr_CheckSignals()
         finally:
             self.busy = False
+        self.owed = "decide" if s.deciding else ""
         if code == DECIDE:
             return self.hand_out(self.kind_asked())
         if code == STUCK and (s.scheduler.elsewhere or s.live):
@@ -461,6 +482,9 @@ cdef class Engine:
             s.closed = True
             code = sort_queue(s)
             s.closed = False
+            if code == PYTHON_ERROR:         # nothing else has changed: sorted when it is next read
+                s.queue.unsorted, self.owed = s.now, "until"
+                self.raise_kept()
             self.translate(code)
         return self.hand_out("time")
 
@@ -470,7 +494,9 @@ cdef class Engine:
         _inside = self.look()
         if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
-        return self.decide(self.kind_asked() if self.s.deciding else "time", "caller")
+        decision = self.decide(self.kind_asked() if self.s.deciding else "time", "caller")
+        self.owed = ""
+        return decision
 
     def is_open(self, Decision decision not None):
         """Whether it is the one that is to be decided now."""
@@ -647,7 +673,7 @@ cdef class Engine:
         other.inputs = self.inputs
         other.world, other.given = self.world, self.given
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
-        other.stopped, other.foreseen = self.stopped, self.foreseen
+        other.stopped, other.owed, other.foreseen = self.stopped, self.owed, self.foreseen
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         with nogil:
             code = sim_copy(&other.s, &self.s)

@@ -9,7 +9,8 @@ from faultsim._core.status cimport OK
 
 # Time of the next event; inf when none is left.
 cdef double next_time(sim_t *s) noexcept nogil
-# Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end.
+# Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end, which no caller
+# answers, and policies only for a while (model.md#endless).
 cdef bint only_requests(sim_t *s) noexcept nogil
 # The ledger up to now: before something changes at a time that is no event's.
 cdef void catch_up(sim_t *s) noexcept nogil

@@ -13,10 +13,10 @@ from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ACC_RESERVED, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING,
-    EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_READY, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_FUTURE, JOB_RUNNING, source_next,
-    source_t,
+    EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_READY, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_FUTURE, JOB_RUNNING,
+    is_endless, source_next, source_t,
 )
-from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
+from faultsim._core.status cimport DONE, ENDLESS, NO_MEMORY, OK, STUCK
 from faultsim._core.withdrawal cimport fire_ready
 from faultsim._core.verify cimport check_invariants
 
@@ -63,10 +63,11 @@ cdef double next_time(sim_t *s) noexcept nogil:
 
 cdef bint only_requests(sim_t *s) noexcept nogil:
     cdef const event_t *e
+    cdef bint asks = s.asked.on[<int>ASK_CHECKPOINT]
     cdef int i
     drop_stale(s)
-    if s.heap.n == 0 or s.heap.items[0].kind != EV_CHECKPOINT or s.asked.on[<int>ASK_CHECKPOINT]:
-        return False         # a caller or policy that is asked may act
+    if s.heap.n == 0 or s.heap.items[0].kind != EV_CHECKPOINT or (asks and s.asked.policy[<int>ASK_CHECKPOINT] == NULL):
+        return False         # a caller that is asked may act
     for i in range(s.n_sources):
         if s.source[i].time < INFINITY:
             return False
@@ -74,7 +75,7 @@ cdef bint only_requests(sim_t *s) noexcept nogil:
         e = &s.heap.items[i]
         if not is_stale(s, e) and (e.kind != EV_CHECKPOINT or s.finish[e.serial] < INFINITY):
             return False
-    return True
+    return not asks or is_endless(s)     # a policy that is asked may act, too
 
 
 cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil:
@@ -110,7 +111,8 @@ cdef inline int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
         return repair(s, serial)
     if e.kind == EV_WAKE:
         wanted[0] = True
-        return OK
+        s.n_ticks += 1
+        return ENDLESS if is_endless(s) else OK
     if e.kind == EV_READY:
         return fire_ready(s, serial, wanted)
     return s.checkpointing.due(s.checkpointing.state, s, serial)
@@ -202,6 +204,7 @@ cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nog
     cdef const char *found
     cdef double t = s.now
     cdef int code
+    s.until = until
     # Each round handles one instant `t` completely; before it, all events before s.now are handled.
     while True:
         if far == ALL:
@@ -215,10 +218,12 @@ cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nog
         if s.n_done == s.known and far != REST and (not s.live or (far == ALL and until == INFINITY)):
             return DONE
         if s.live and far == ALL and until == INFINITY and only_requests(s):
+            s.fruitless = 0
             return STUCK
         if far != REST:
             t = soonest(s, &due)
             if t > until:
+                s.fruitless = 0      # the caller acts now
                 return DONE if s.n_done == s.known else R_UNTIL
             if t == INFINITY:
                 return DONE if s.n_done == s.known else STUCK

@@ -1,5 +1,10 @@
 """Ctrl-C in work that takes long; the contract is in signals.pxd."""
 
+from cpython.exc cimport PyErr_CheckSignals as check_signals
+from cpython.ref cimport PyObject
+
+from faultsim._core.status cimport OK, PYTHON_ERROR
+
 cdef extern from "Python.h":
     int PyErr_CheckSignals()         # and the exception waits, which Cython's own declaration would raise here
 
@@ -13,3 +18,16 @@ cdef bint look_for_signals() noexcept nogil:
 
 cdef int raise_waiting() except -1:
     return -1
+
+
+cdef int keep_interrupt(void *owner) noexcept nogil:
+    cdef int code = OK
+    if owner == NULL:
+        return OK
+    with gil:
+        try:
+            check_signals()
+        except BaseException as error:
+            (<object><PyObject *>owner).keep_error(error)
+            code = PYTHON_ERROR
+    return code

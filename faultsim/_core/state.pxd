@@ -322,6 +322,7 @@ cdef struct sim_t:
     # time and events
     double now
     double clock             # up to where the ledger is integrated
+    double until             # up to where it is to run; inf: to the end
     int32_t next_arrival
     int32_t n_done
     heap_t heap
@@ -330,7 +331,10 @@ cdef struct sim_t:
     int n_sources
     int source_at[8]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes
-    int64_t n_ticks          # and requests of jobs: no events if nothing comes of them, but they take their time
+    int64_t n_ticks          # requests of jobs and wakes, too: no events if nothing comes of them, but they take time
+    int64_t progress         # arrivals, ends and failures when `fruitless` was 0
+    int64_t fruitless        # decisions since then that count by model.md#endless
+    int64_t most_fruitless   # more are refused
     work_t work
     bint deciding            # a pass, or another question, waits for an answer from outside the core
     asked_t asked
@@ -467,6 +471,15 @@ cdef inline void promise_start(sim_t *s, int32_t job, double t) noexcept nogil:
 
 
 # Something unforeseen: promises are excused, plans are void (model.md#disturbances).
+cdef inline bint is_endless(sim_t *s) noexcept nogil:
+    """Whether another decision without progress is one too many."""
+    cdef int64_t progress = s.n_done + s.next_arrival + s.trace.n_handled
+    if s.progress != progress:
+        s.progress, s.fruitless = progress, 0
+    s.fruitless += 1
+    return s.fruitless > s.most_fruitless
+
+
 cdef inline void disturb(sim_t *s) noexcept nogil:
     s.change = CHANGED_ALL
     s.epoch += 1

@@ -9,3 +9,4 @@ cdef enum status:
     PYTHON_ERROR = -2        # a user's policy raised; the exception waits in the engine
     STUCK = -3               # jobs are queued, nothing runs and nothing will happen
     BROKEN = -4              # an invariant does not hold
+    ENDLESS = -5             # policies act or wait again and again, and nothing comes of it (model.md#endless)

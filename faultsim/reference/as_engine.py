@@ -25,6 +25,7 @@ class ReferenceEngine:
     """
 
     n_handled = 0
+    owed = ""
     acts: list[Any] | None = None
 
     def __init__(

@@ -165,6 +165,7 @@ class Run:
         state = self.state
         before = state.n_decisions, self.waits
         state.n_decisions += 1
+        state.until = until
         self.waits = None
         while not self.is_over(until):
             if until == math.inf and self._step == "instant" and self.only_requests():
@@ -177,12 +178,14 @@ class Run:
         if until == math.inf and len(state.done) < len(state.jobs):
             state.n_decisions, self.waits = before
             raise DecisionError(self.deadlock())
+        state.fruitless = 0
         return False
 
     def hand_out(self, kind: str) -> Decision:
         """To the caller, who is told of changes once."""
         state = self.state
         self.waits = kind
+        self.state.fruitless = 0
         decision = Decision(state, kind, queue_order(state))
         state.told = len(state.diary), len(state.places)
         return decision
@@ -196,13 +199,17 @@ class Run:
         """Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end."""
         state, coming = self.state, self.coming
         asking = [job for job in state.running if job.finish == math.inf]
-        return (
+        found = (
             state.world.live
             and bool(asking)
-            and "object" not in state.settings.policy("checkpointing")  # who is asked may act
+            and "checkpoint" not in state.settings.scheduler.get("at", ())  # a caller may act
             and coming.next_time() == min(state.rules["checkpointing"].next_request(job) for job in asking)
             and coming.next_time(of_endless=False) == math.inf
         )
+        if found and "object" in state.settings.policy("checkpointing"):
+            state.refuse_endless()
+            return False
+        return found
 
     def withdraw(self, row: object) -> None:
         """A job that waits is withdrawn now, and one that runs is killed (model.md#withdrawal)."""
@@ -477,7 +484,7 @@ def tick(state: State, coming: Coming) -> Event:
     """
     if coming.interval is not None and coming.tick_time <= state.now:
         coming.tick += 1
-        return ask_at_tick(state)
+        return ask_at_tick(state, coming)
     if not coming.ticks or coming.ticks[0][0] > state.now:
         return None
     state.suspicious = coming.ticks.pop(0)[1]
@@ -486,9 +493,22 @@ def tick(state: State, coming: Coming) -> Event:
     return moved > 0
 
 
-def ask_at_tick(state: State) -> Asking:
-    """Somebody outside, who may act."""
+def ask_at_tick(state: State, coming: Coming) -> Asking:
+    """The caller or a policy in Python, which may act.
+
+    model.md#endless: "ticks at which a policy acts, ticks at which no job runs and nothing but ticks and wakes is left
+    to come".
+    """
+    by_policy = "object" in state.settings.policy("rescheduling") or "tick" not in state.settings.scheduler.get(
+        "at", ()
+    )
+    others = [*coming.arrivals, *coming.failures, *coming.alarms, *coming.ticks, *state.running]
+    repairs = [up for up in state.up.values() if up < math.inf]
+    if by_policy and not (others or repairs or (state.world.live and state.until < math.inf)):
+        state.refuse_endless()
     yield from state.ask("tick")
+    if by_policy and state.acted:
+        state.refuse_endless()
     return state.acted
 
 
@@ -519,6 +539,7 @@ def wake(state: State, coming: Coming) -> Event:
     if state.now not in state.wakes:
         return None
     state.wakes.remove(state.now)
+    state.refuse_endless()
     return True
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from faultsim import checks
+from faultsim.errors import DecisionError
 from faultsim.policies.registry import find
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences
@@ -114,6 +116,8 @@ class State:
         self.entries = 0  # jobs that have entered the queue
         self.n_decisions = 0  # the last of them is open
         self.wakes: list[float] = []  # passes that somebody outside has asked for
+        self.progress = self.fruitless = 0  # decisions without progress since there was so much of it
+        self.until = math.inf  # up to where the run goes on
         self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
@@ -127,6 +131,22 @@ class State:
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
         self.open_place: dict[int, int] = {}  # job -> its row in places
         self.idle_no_demand = self.idle_demand = self.down_time = self.reserved = 0.0
+
+    def refuse_endless(self) -> None:
+        """model.md#endless: "A run ends with an error after a million decisions without progress. Progress is an
+        arrival, the end of a job or a failure."
+        """
+        arrived = sum(len(jobs) for jobs in (self.queue, self.running, self.done))
+        progress = arrived + len(self.done) + self.failures
+        if progress != self.progress:
+            self.progress, self.fruitless = progress, 0
+        self.fruitless += 1
+        if self.fruitless > checks.MOST_FRUITLESS:
+            raise DecisionError(
+                f"no progress: policies have acted or requested a pass {checks.MOST_FRUITLESS:,} times until "
+                f"{self.now:g} s, and no job arrived or ended and no node failed; {len(self.queue)} jobs wait and "
+                f"{len(self.running)} run (model.md#endless)"
+            )
 
     def catch_up(self) -> None:
         """Idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that are down and

@@ -104,7 +104,8 @@ class Simulation(checks.OldNames):
     def run(self, until: checks.Duration | None = None) -> None:
         """Run to the end, or until all events with time <= `until` (s) have been handled.
 
-        Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards.
+        Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards, unless that broke off a
+        pass that takes much longer.
         """
         last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
         self._refuse_late(last)
@@ -175,6 +176,8 @@ class Simulation(checks.OldNames):
         ------
         DecisionError
             If jobs wait and nothing will ever happen again, or `until` has passed.
+        Exception
+            Whatever a queue order in Python raises when the decision is reached; the next call returns that decision.
 
         Examples
         --------
@@ -191,12 +194,19 @@ class Simulation(checks.OldNames):
         last = INFINITY if until is None else until
         self._refuse_late(last)
         with self._door.enter():
+            engine = self._execution.engine
+            owed = engine.owed
             try:
-                self._last = self._execution.engine.advance(last)
+                self._last = engine.advance(last)
             except DecisionError:
                 self._note("_until_refused", "advance", until)
                 raise
-            self._note("advance", until)
+            except BaseException:
+                if engine.owed and owed != "decide":  # it has come there, and a queue order in Python raised
+                    self._note("advance", until)
+                raise
+            if owed != "decide":
+                self._note("advance", until)
             return self._last
 
     @property

@@ -127,30 +127,123 @@ def test_requeue_is_whole_where_an_order_raises():
     sim.verify()
 
 
-# -- runs that would never end
+# -- random runs, with an error at each call of the user's code
 
 
-def test_rollout_from_a_tick_takes_a_pass_at_once():
-    log = fs.Workload(submit=[0, 1, 2], runtime=[100, 100, 50], size=[2, 4, 2])
-    sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(at=("schedule", "tick"), tick=7))
-    decision = sim.advance()
-    while decision.now < 20:
-        decision = sim.advance()
-    assert decision.kind == "tick"
-    assert sim.rollout(fs.EasyBackfill()).jobs["start"].tolist() == [21, 121, 21]
+class Order(fs.QueueOrder):
+    """Larger jobs first."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
+
+    def keys(self, queue, now):
+        self.calls()
+        return -np.asarray(queue.size, float)
 
 
-def test_ticks_without_end_are_a_deadlock():
-    class Idle(fs.Rescheduling):
-        interval = 5.0
+class Asked(fs.Checkpointing):
+    """Jobs save when they have worked for a while."""
 
-        def tick(self, decision):
-            pass
+    interval, cost = 20.0, 2.0
 
-    class Never(fs.Scheduler):
-        def schedule(self, decision):
-            pass
+    def wants(self, decision):
+        return decision.asked % 2 == 0
 
-    log = fs.Workload(submit=[0, 1], runtime=[100, 100], size=[2, 4])
-    with pytest.raises(fs.DecisionError, match="deadlock: 2 jobs wait"):
-        fs.simulate(log, fs.Cluster(4), scheduler=Never(), rescheduling=Idle())
+
+def seen(sim):
+    """All that can be read of a simulation without a call of the user's code."""
+    partial = sim.result(partial=True)
+    jobs = {
+        name: np.array(partial.jobs[name]).tolist() for name in ("start", "finish", "restarts", "lost_work", "moves")
+    }
+    engine = sim._execution.engine
+    return repr((sim.now, sim.free, sim.running.tolist(), engine.n_events, jobs, sorted(partial.ledger.items())))
+
+
+class Driver:
+    """Decides at random, but the same at each decision of a run, and repeats what the user's code has broken off."""
+
+    def __init__(self, sim, seed: int) -> None:
+        self.sim, self.seed, self.n, self.refused = sim, seed, 0, 0
+
+    def whole(self, act, *arguments, repeat: bool = True, **options):
+        before = seen(self.sim)
+        try:
+            return act(*arguments, **options)
+        except Refused:
+            self.refused += 1
+            self.sim.verify()
+            if not repeat:
+                return None
+            assert seen(self.sim) == before
+            return act(*arguments, **options)
+
+    def advance(self):
+        try:
+            return self.sim.advance()
+        except Refused:
+            self.refused += 1
+            self.sim.verify()
+            return self.sim.advance()
+
+    def run(self):
+        while (decision := self.advance()) is not None:
+            self.n += 1
+            rng = np.random.default_rng([self.seed, self.n])
+            getattr(self, decision.kind)(decision, rng)
+        return self.sim.result()
+
+    def schedule(self, decision, rng):
+        waiting = self.whole(lambda: decision.queue.index.tolist())
+        for job in rng.permutation(waiting).tolist():
+            if decision.fits(job):
+                self.whole(decision.start, job)
+
+    def failure(self, decision, rng):
+        if rng.random() < 0.6:
+            self.stop(decision, decision.job)
+
+    def tick(self, decision, rng):
+        running = decision.running.index.tolist()
+        if running and rng.random() < 0.3:
+            self.stop(decision, int(rng.choice(running)))
+
+    def stop(self, decision, job):
+        """A requeue happens whatever the order does."""
+        try:
+            self.whole(decision.requeue, job, repeat=False)
+        except fs.DecisionError:  # it ends now
+            return
+
+
+@pytest.mark.parametrize("machine", [fs.Cluster(6), fs.Torus(2, 2, 2)], ids=["cluster", "torus"])
+@pytest.mark.parametrize("seed", range(3))
+def test_error_at_any_call_of_the_users_code_leaves_the_simulation_as_it_was(machine, seed):
+    rng = np.random.default_rng(seed)
+    n = 8
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 60, n)), runtime=rng.integers(5, 60, n), size=rng.integers(1, 5, n)
+    )
+    failures = fs.FailureTrace(np.sort(rng.uniform(0, 150, 6)), rng.integers(0, 6, 6), rng.uniform(1, 9, 6))
+
+    def run(at):
+        calls = Calls(at)
+        sim = fs.Simulation(
+            log,
+            machine,
+            scheduler=fs.External(order=Order(calls), at=("schedule", "failure", "tick"), tick=13.0),
+            placement=Nodes(calls),
+            checkpointing=Asked(),
+            failures=failures,
+        )
+        driver = Driver(sim, seed)
+        return driver.run(), calls.n, driver.refused
+
+    whole, n_calls, none = run(-1)
+    assert none == 0
+    for at in range(1, n_calls + 1):
+        result, _, refused = run(at)
+        assert refused == 1
+        for name in ("start", "finish", "restarts", "lost_work"):
+            np.testing.assert_array_equal(result.jobs[name], whole.jobs[name])
+        assert result.ledger == whole.ledger

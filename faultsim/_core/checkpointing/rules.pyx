@@ -3,6 +3,7 @@ that request checkpoints themselves and save if failures are likely enough (mode
 decides so.
 """
 
+from libc.math cimport floor
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -42,10 +43,14 @@ cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef risk_t *p = <risk_t *>state + job
     cdef const progress_t *at = progress_of(s, job)
-    cdef double asks
+    cdef double asks, skipped
     if afresh:
         p.number = 1.0
-    # After a live move, t0 is before the pause.  Requests that would fall inside the pause are skipped.
+    # After a live move, t0 is before the pause.  Requests that would fall inside the pause are skipped: by division,
+    # and by steps as far as rounding goes.
+    skipped = floor((at.pause_until - at.t0) / p.interval) - 2.0
+    if skipped > p.number:
+        p.number = skipped
     while at.t0 + p.number * p.interval < at.pause_until:
         p.number += 1.0
     asks = at.t0 + p.number * p.interval

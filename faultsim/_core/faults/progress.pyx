@@ -78,6 +78,31 @@ cdef inline double checkpoint_begin(const sim_t *s, const progress_t *p, double 
     return p.t0 + ((k - 1.0) * (p.interval + s.track.cost) + p.interval)
 
 
+cdef double search_completed(const sim_t *s, const progress_t *p, double t, double near) noexcept nogil:
+    """The largest whole j of 0 to `planned` with checkpoint_end(j) <= t, or 0; in steps that double from `near` on."""
+    cdef double low = near, high = near, step = 1.0, middle
+    while low > 0.0 and checkpoint_end(s, p, low) > t:
+        high = low
+        low = low - step if low > step else 0.0
+        step *= 2.0
+    step = 1.0
+    while high < p.planned and checkpoint_end(s, p, high) <= t:
+        low = high
+        high = high + step if high + step < p.planned else p.planned
+        step *= 2.0
+    if checkpoint_end(s, p, high) <= t:
+        return high
+    # Invariant: checkpoint_end(low) <= t or low is 0, and checkpoint_end(high) > t.
+    while True:
+        middle = floor(low + (high - low) / 2.0)
+        if middle <= low or middle >= high:
+            return low
+        if checkpoint_end(s, p, middle) <= t:
+            low = middle
+        else:
+            high = middle
+
+
 cdef double completed(const sim_t *s, const progress_t *p, double t) noexcept nogil:
     """How many of the planned checkpoints have ended by t."""
     cdef double j
@@ -88,10 +113,14 @@ cdef double completed(const sim_t *s, const progress_t *p, double t) noexcept no
         j = p.planned
     if j < 0.0:
         j = 0.0
-    while j > 0.0 and checkpoint_end(s, p, j) > t:
-        j -= 1.0
-    while j < p.planned and checkpoint_end(s, p, j + 1.0) <= t:
+    # Rounding makes the quotient wrong by at most one where times are short.  At late times it may be wrong by many,
+    # and beyond 2^53 an added 1 is lost: `search_completed` has no such limits.
+    if j > 0.0 and checkpoint_end(s, p, j) > t:
+        return j - 1.0 if j < 2.0 ** 52 and not checkpoint_end(s, p, j - 1.0) > t else search_completed(s, p, t, j)
+    if j < p.planned and checkpoint_end(s, p, j + 1.0) <= t:
         j += 1.0
+        if j >= 2.0 ** 52 or (j < p.planned and checkpoint_end(s, p, j + 1.0) <= t):
+            return search_completed(s, p, t, j)
     return j
 
 

@@ -24,6 +24,9 @@
 # Fields of plan_t: `begin` and `end` of the reservation of each job (begin = inf: none); `gain`, what was given back
 # since the last sweep began, and `gains`, that and what was given back in the sweep before; `soonest`, before which no
 # reservation begins; `rebuild`, whether a disturbance happened since the last pass; `last_pass`, its time.
+#
+# A pass over very many jobs can be interrupted: signals are checked after PLANNED_WITHOUT_LOOK jobs, some 0.1 s.
+# Shorter passes are never broken off, and cost nothing more.
 
 cdef enum:
     STARTED = 1              # plan_job: the job has started
@@ -53,6 +56,7 @@ cdef int sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t at = q.head, keep = q.head, stays = q.head, i
     cdef bint some_due = replans or p.soonest <= s.now
+    cdef int32_t planned = 0         # jobs, since signals were checked
     cdef int code = OK
     p.gains = p.gain
     no_gain(&p.gain)
@@ -63,6 +67,11 @@ cdef int sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
         if at == q.end:
             break
         code = plan_job(p, s, q.job[at], keep + (at - stays) > q.head)
+        planned += 1
+        if planned == PLANNED_WITHOUT_LOOK and code >= 0 and code != COLLAPSED:
+            planned = 0
+            if keep_interrupt(s.owner) < 0:
+                code = PYTHON_ERROR
         if code == STARTED:
             keep = keep_range(q, keep, stays, at)
             stays = at + 1

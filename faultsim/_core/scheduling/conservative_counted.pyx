@@ -18,8 +18,9 @@ from faultsim._core.queue cimport (
 )
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
+from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.tables.scheduler cimport promise_t
@@ -93,6 +94,9 @@ cdef struct plan_t:
     int32_t n_reservations
     int32_t *at              # per job: where its reservation is
     int32_t *closed          # per job: the closed set of its reservation
+
+cdef enum:
+    PLANNED_WITHOUT_LOOK = 1048576
 
 include "conservative.pxi"
 include "horizon.pxi"

@@ -14,8 +14,9 @@ from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
+from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport ask_of, end_if_started_at, promise_start, queue_t, sim_t
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport (
     machine_t, outline_grows, outline_join, outline_lift, outline_t, permit_t, place_t, same_place,
@@ -55,6 +56,9 @@ cdef struct plan_t:
     uint64_t *alone          # of a grant
     uint64_t *own            # the place that the job in question has reserved
     uint64_t *instant
+
+cdef enum:
+    PLANNED_WITHOUT_LOOK = 1024
 
 include "conservative.pxi"
 

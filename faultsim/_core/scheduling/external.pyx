@@ -21,10 +21,10 @@ cdef inline int begin_outside_pass(sim_t *s) noexcept nogil:
 cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef int code = begin_outside_pass(s)
-    if code == OK:
-        s.deciding = True
-        return DECIDE
-    return code
+    if code == PYTHON_ERROR:         # the pass waits all the same, and the queue is sorted when it is next read
+        s.queue.unsorted = s.now
+    s.deciding = code == OK or code == PYTHON_ERROR
+    return DECIDE if code == OK else code
 
 
 cdef int ask_python(void *state, void *sim) noexcept nogil:
