@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.entries import entry
+from faultsim.errors import InputError
 from faultsim.readers.accounting import accounting_log, user_numbers
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -49,6 +50,7 @@ _KEPT = {
 }
 
 
+@entry
 def read_sacct(
     path: str | os.PathLike[str],
     *,
@@ -240,8 +242,7 @@ def _further(
     records: SlurmRecords, columns: Sequence[str] | None, size: str, last: NDArray[np.int64]
 ) -> dict[str, Values]:
     table = records.fields.table
-    if isinstance(columns, str):
-        raise OptionError(f"columns: expected a list of names, got {columns!r}")
+    columns = None if columns is None else checks.names("columns", columns)
     amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus}
     if size != "nodes":
         amounts["nodes"] = records.nodes
