@@ -973,7 +973,8 @@ cdef class Decision(Moment):
         self.check()
         if not (time > self.s.now and time <= self.s.latest):
             self.refuse(
-                f"wake({time:g}): the time must be later than now ({self.s.now:g} s), and at most {self.s.latest:.0f} s")
+                f"wake({time:g}): the time must be later than now ({self.s.now:g} s), "
+                f"and at most {self.s.latest:.0f} s")
         if heap_push(&self.s.heap, time, EV_WAKE, 0) < 0:
             self.conclude(NO_MEMORY)
         self.note("wake", (time,), {})

@@ -288,6 +288,6 @@ def _columns(log: Workload, machine: Cluster, shown: Compact | RLScheduler, metr
     """What the compiled environments read of a log."""
     run = Run(log, machine)
     estimate = np.ascontiguousarray(run.expected_runtimes(run.fitting_log()))
-    weight = 1.0 / np.maximum(log.runtime, GAMMA) if metric == "mean_bounded_slowdown" else np.ones(len(log))
+    divisor = np.maximum(log.runtime, GAMMA) if metric == "mean_bounded_slowdown" else np.ones(len(log))
     still = np.column_stack(shown.still(estimate, log.columns)).astype(np.float32)
-    return log.submit, log.runtime, estimate, log.size, weight, still
+    return log.submit, log.runtime, estimate, log.size, divisor, still
