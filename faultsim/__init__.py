@@ -152,6 +152,7 @@ from faultsim.kernels.knapsack import knapsack
 from faultsim.include import get_include
 
 from faultsim.version import __version__  # noqa: F401
+from faultsim.entries import guard as _guard
 
 __all__ = [
     "METRICS",
@@ -308,6 +309,7 @@ def _show_types() -> None:
 
 
 _show_types()
+_guard(globals())
 
 #: Name -> its module, where that is imported when it is first asked for; "" names a package itself.
 _LATER = {

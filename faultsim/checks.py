@@ -6,8 +6,10 @@ The dataclasses of `faultsim.machines` and `faultsim.policies` call these once, 
 
 import contextlib
 import importlib
+import inspect
 import math
 import operator
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -42,11 +44,12 @@ Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
 #: The last second of the clock, and the longest duration (model.md#time): up to 2^33 s, 272 years, doubles are at most
 #: 2^-20 s apart, about a microsecond.  With a later end, short jobs at late times would lose their length.
 LATEST = 2**33
-
 #: Decisions of policies without progress after which a run ends with an error (model.md#endless).  A larger number lets
 #: policies wait for longer; a run that would never end takes a second to be refused, and where a policy in Python acts,
 #: some ten seconds.
 MOST_FRUITLESS = 1_000_000
+#: Most jobs, draws and the like that one call makes: a column of so many doubles has 800 MB.
+MOST_ROWS = 100_000_000
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _SECONDS = ("s", "seconds")
@@ -399,7 +402,8 @@ class ShownType:
 
 def show_types(function: Any) -> None:
     """Give a function annotations that ``help()`` shows in short words."""
-    inside = getattr(function, "__wrapped__", function)
+    inside = inspect.unwrap(function)
+    inside.faultsim_types = {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
     inside.__annotations__ = {name: shown_type(kind) for name, kind in inside.__annotations__.items()}
 
 
@@ -551,6 +555,95 @@ def shown_function(value: object) -> str:
     """
     name = getattr(value, "__qualname__", type(value).__name__)
     return f"the class {name}" if isinstance(value, type) else f"the function {name}"
+
+
+def is_label(value: object) -> bool:
+    """Whether something may be a label of an axis: it has a hash, and one truth value when it is compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_label(0.5), is_label("easy"), is_label([1]), is_label(np.array(5))
+    (True, True, False, False)
+    """
+    try:
+        hash(value)
+        return (value == value) in (True, False)
+    except (TypeError, ValueError):
+        return False
+
+
+def names(what: str, values: object) -> tuple[str, ...]:
+    """Several names: a list of text, not one text alone.
+
+    Examples
+    --------
+    >>> names("columns", ["user", "queue"])
+    ('user', 'queue')
+    >>> names("columns", "user")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: columns: expected a list of names, got 'user'
+    """
+    found = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [None]
+    if not all(isinstance(each, str) for each in found):
+        raise OptionError(f"{what}: expected a list of names, got {shown(values)}")
+    return tuple(map(str, found))
+
+
+def counts_of(what: str, values: object) -> dict[str, int]:
+    """Counts by name, such as of what was dropped.
+
+    Examples
+    --------
+    >>> counts_of("dropped", {"cancelled": 3}), counts_of("dropped", None)
+    ({'cancelled': 3}, {})
+    """
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise OptionError(f"{what} must be a dict of counts by name, got {shown(values)}")
+    return {str(name): whole(f"{what}[{name!r:.40}]", count, low=0) for name, count in values.items()}
+
+
+def array(what: str, values: object) -> "np.ndarray[Any, Any]":
+    """An array of what is given, or `InputError` for lists of unequal lengths.
+
+    Examples
+    --------
+    >>> array("rows", [1, 2]).tolist()
+    [1, 2]
+    >>> array("rows", [[1, 2], [3]])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: rows: expected a list or an array, got [[1, 2], [3]]
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what}: expected a list or an array, got {shown(values)}") from None
+
+
+def file_name(path: object) -> str:
+    """The name of a file, which is given as text or as a path.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> file_name(PurePosixPath("logs/nasa.swf"))
+    'logs/nasa.swf'
+    >>> file_name(None)
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: the name of a file must be text or a path, got None
+    """
+    try:
+        name = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        raise OptionError(f"the name of a file must be text or a path, got {shown(path)}") from None
+    return os.fsdecode(name)
 
 
 def choice(what: str, value: object, known: Iterable[Word]) -> Word:

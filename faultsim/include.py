@@ -2,9 +2,12 @@
 
 import os
 
+from faultsim.entries import entry
+
 __all__ = ["get_include"]
 
 
+@entry
 def get_include() -> str:
     """Return the folder to put on Cython's include path for ``cimport faultsim``.
 

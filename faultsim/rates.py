@@ -258,7 +258,7 @@ def known_mean(times: Any) -> float | None:
     mean = times if isinstance(times, int | float) or hasattr(times, "dtype") else getattr(times, "mean", None)
     try:
         return None if mean is None or isinstance(mean, bool | Callable) else float(mean)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

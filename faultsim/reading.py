@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.table import READERS, candidates, what_is
 
 _SQLITE = b"SQLite format 3\0"
 
 
+@entry
 def read(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Any:
     """Read any file that faultsim knows: a job log, failure trace, workflow, saved result or store of a sweep.
 

@@ -1,6 +1,7 @@
 """Old names: one table, and the helpers by which they go on, each with a `DeprecationWarning`."""
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -102,10 +103,27 @@ def renamed(kind: str, owner: str) -> Mapping[str, Rename]:
     return {row.old: row for row in RENAMES if (row.kind, row.owner) == (kind, owner)}
 
 
+def level_without_entries(level: int) -> int:
+    """The ``stacklevel=`` for `warnings.warn` by the calling function that leaves out frames of `faultsim.entries`.
+
+    Examples
+    --------
+    >>> level_without_entries(1)
+    1
+    """
+    frame, counted, given = sys._getframe(1), 0, 0
+    while True:
+        counted += 1
+        given += not frame.f_code.co_filename.endswith("entries.py")
+        if given == level or frame.f_back is None:
+            return counted
+        frame = frame.f_back
+
+
 def warn(old: str, new: str, level: int = 2) -> None:
     """Say what to write instead; `level` as in `warnings.warn`, from the caller on."""
     said = f"{old} is an old name, until version {UNTIL}: write {new}"
-    warnings.warn(said, OldNameWarning, stacklevel=level + 1)
+    warnings.warn(said, OldNameWarning, stacklevel=level_without_entries(level + 1))
 
 
 def current(

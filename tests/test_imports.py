@@ -38,15 +38,16 @@ NAMED_IN = {
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
 
 #: What every room may use.
-COMMON = {"arrays", "errors", "checks", "rates", "renames", "version", "vocabulary"}
+COMMON = {"arrays", "errors", "checks", "entries", "rates", "renames", "version", "vocabulary"}
 #: Modules beside the folders, and what they import; "faultsim" is the package itself, which gathers the public names.
 SINGLE = {
     "arrays": set(),
     "errors": set(),
     "version": set(),
-    "include": set(),
+    "include": {"entries"},
     "vocabulary": {"errors"},
     "checks": {"errors", "renames", "vocabulary"},
+    "entries": {"checks", "errors"},
     "rates": {"checks", "errors"},
     "renames": {"errors"},
     "__main__": {"cli"},

@@ -30,6 +30,9 @@ from faultsim._core.state cimport (
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
 
+from faultsim import checks
+from faultsim.errors import DecisionError, OptionError
+
 cdef extern from "Python.h":
     Py_ssize_t PyNumber_AsSsize_t(object number, void *error) except? -1
 
@@ -44,8 +47,28 @@ _PHRASES = {
 
 cdef int32_t clipped(object number) except? -1:
     """A whole number, or the nearest that there is: of what goes by nodes, both are as many as too many."""
-    cdef Py_ssize_t given = PyNumber_AsSsize_t(number, NULL)
+    cdef Py_ssize_t given
+    try:
+        given = PyNumber_AsSsize_t(number, NULL)
+    except TypeError:
+        raise DecisionError(f"rows, sizes and counts must be whole numbers, got {number!r:.60}") from None
     return <int32_t>max(-0x7FFFFFFF, min(given, 0x7FFFFFFF))
+
+
+cdef double real(str what, object number) except? -1.0:
+    """A number of seconds, which may be infinite or NaN."""
+    if type(number) is float:
+        return number
+    try:
+        return checks.number(what, number, unit="seconds", finite=False)
+    except OptionError as error:
+        raise DecisionError(str(error)) from None
+
+
+cdef bint flag(str what, object value) except -1:
+    if value is True or value is False:
+        return value
+    raise DecisionError(f"{what} must be True or False, got {value!r:.60}")
 
 
 cdef object nodes_in(const uint64_t *mask, int32_t words):
@@ -300,18 +323,19 @@ cdef class Decision(Moment):
             self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
         return changes_since(self.s, self.row, self.event, self.stay)
 
-    def foreseen(self, double window):
+    def foreseen(self, window):
         """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""
         cdef int64_t i
         cdef const double *begin
         cdef const double *end
+        cdef double until = self.now + real("window", window)
         _inside = self.enter(True)
         self.check()
         begin, end = self.s.predictions.begin, self.s.predictions.end
         rows = [
             (self.s.predictions.node[i], begin[i], end[i], self.s.predictions.p)
             for i in range(self.s.predictions.next, self.s.predictions.n)
-            if begin[i] <= self.now + window and (end[i] > self.now or begin[i] > self.now)
+            if begin[i] <= until and (end[i] > self.now or begin[i] > self.now)
         ]
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
@@ -453,7 +477,7 @@ cdef class Decision(Moment):
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         self.waiting_at(j)
-        return end_if_started_at(self.s, j, self.s.now if at is None else at)
+        return end_if_started_at(self.s, j, self.s.now if at is None else real("at", at))
 
     def shadow(self, job):
         """When a waiting job could start if running jobs end as expected, and the nodes that it would leave over then.
@@ -614,7 +638,7 @@ cdef class Decision(Moment):
     # ------------------------------------------------------------------ below the acts
 
     def __init__(self):
-        raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
+        raise DecisionError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
 
     cdef int act(self, str what) except -1:
         """Before anything changes."""
@@ -922,8 +946,7 @@ cdef class Decision(Moment):
         self.conclude(save(self.s, j))
         self.note("checkpoint", (self.row_of(j),), {})
 
-    def move(self, job, *, nodes=None, box=None, cubes=None, double checkpoint_cost=30.0, double restart_cost=30.0,
-             bint live=False):
+    def move(self, job, *, nodes=None, box=None, cubes=None, checkpoint_cost=30.0, restart_cost=30.0, live=False):
         """A running job goes on elsewhere, as if `Fars` had moved it (model.md#move).
 
         Parameters
@@ -943,16 +966,18 @@ cdef class Decision(Moment):
             The move costs only `restart_cost` and is no safe point.
         """
         given = self.said(job, {"nodes": nodes, "box": box, "cubes": cubes})
+        cdef double saving = real("checkpoint_cost", checkpoint_cost)
+        cdef double restarting = real("restart_cost", restart_cost)
+        cdef bint is_live = flag("live", live)
         _inside = self.enter(False)
         cdef int32_t j = self.stoppable(job, "moved")
         cdef machine_t *m = &self.s.machine
         cdef move_t cost
         cdef place_t place
-        if not (0.0 <= checkpoint_cost < INFINITY and 0.0 <= restart_cost < INFINITY):
-            self.refuse(f"the costs of a move must be 0 s or more, and finite: got {checkpoint_cost:g} s and "
-                        f"{restart_cost:g} s")
+        if not (0.0 <= saving < INFINITY and 0.0 <= restarting < INFINITY):
+            self.refuse(f"the costs of a move must be 0 s or more, and finite: got {saving:g} s and {restarting:g} s")
         self.refuse_unless_named()
-        cost.live, cost.checkpoint_cost, cost.restart_cost = live, checkpoint_cost, restart_cost
+        cost.live, cost.checkpoint_cost, cost.restart_cost = is_live, saving, restarting
         if given is None:
             ways = "box=" if m.boxes else "cubes= or nodes=" if m.placed else "nodes="
             self.refuse(f"say where job {job} moves to: {ways}")
@@ -966,7 +991,7 @@ cdef class Decision(Moment):
             self.moved = True
             self.s.n_attempted += 1
             self.s.n_successful += 1
-        options = {"checkpoint_cost": checkpoint_cost, "restart_cost": restart_cost, "live": live}
+        options = {"checkpoint_cost": saving, "restart_cost": restarting, "live": is_live}
         self.note("move", (self.row_of(j),), {**options, given[0]: given[1].tolist()})
 
     cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1:
@@ -980,16 +1005,18 @@ cdef class Decision(Moment):
         self.act("moved")
         return self.conclude(move_to_nodes(self.s, job, &left[0], &taken[0], <int32_t>left.shape[0], cost))
 
-    def wake(self, double at):
+    def wake(self, at):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""
+        cdef double time = real("at", at)
         _inside = self.enter(False)
         self.check()
-        if not (at > self.s.now and at <= self.s.latest):
+        if not (time > self.s.now and time <= self.s.latest):
             self.refuse(
-                f"wake({at:g}): the time must be later than now ({self.s.now:g} s), and at most {self.s.latest:.0f} s")
-        if heap_push(&self.s.heap, at, EV_WAKE, 0) < 0:
+                f"wake({time:g}): the time must be later than now ({self.s.now:g} s), "
+                f"and at most {self.s.latest:.0f} s")
+        if heap_push(&self.s.heap, time, EV_WAKE, 0) < 0:
             self.conclude(NO_MEMORY)
-        self.note("wake", (at,), {})
+        self.note("wake", (time,), {})
 
     def finish(self):
         """End the pass: this decision is over.  `Simulation.advance` does the same."""

@@ -54,7 +54,7 @@ cdef class PickJobs(Team):
     cdef const double *runtime
     cdef const double *estimate
     cdef const int32_t *size
-    cdef const double *weight    # of a job in the metric: what its wait or response is multiplied by
+    cdef const double *divisor   # of a job in the metric: what its wait or response is divided by
     cdef const float *still      # what the observation shows of a job and never changes: 2 or 6 columns, a row per job
     # What comes out: observations of `row` floats each, masks of slots + 1.
     cdef int64_t row
@@ -77,6 +77,8 @@ cdef class PickJobs(Team):
     cdef bint possible(self, sim_t *s, int64_t action) noexcept nogil
     cdef int32_t first_that_fits(self, const sim_t *s) noexcept nogil
     cdef double cost(self, const sim_t *s, int32_t job) noexcept nogil
+    cdef double of_response(self, const sim_t *s, int32_t job, double response) noexcept nogil
+    cdef double sum_of_all(self, const sim_t *s) noexcept nogil
     cdef void pay(self, int64_t at) noexcept nogil
     cdef void show(self, int64_t at) noexcept nogil
     cdef void show_compact(self, slot_t *e, float *to, int32_t n) noexcept nogil

@@ -44,8 +44,8 @@ cdef class PickJobs:
     template : Engine
         In which nothing has happened.
     columns : tuple of arrays
-        submit, runtime, estimate (float64), size (int32), weight in the metric (float64), and what an observation shows
-        of each job all the time (float32, 2 or 6 per job).
+        submit, runtime, estimate (float64), size (int32), divisor in the metric (float64), and what an observation
+        shows of each job all the time (float32, 2 or 6 per job).
     out : dict of arrays
         seen, mask, reward, now, total, ended, illegal; and first, the rows where next episodes begin (int64).
     """
@@ -64,7 +64,7 @@ cdef class PickJobs:
 
     def __init__(self, object template, tuple columns, dict out, *, int slots, int preset, int metric, int autoreset,
                  bint telescoping, int threads=1):
-        cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2], weight = columns[4]
+        cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2], divisor = columns[4]
         cdef const int32_t[::1] size = columns[3]
         cdef const float[:, ::1] still = columns[5]
         cdef float[:, :, ::1] seen = out["seen"]
@@ -86,11 +86,11 @@ cdef class PickJobs:
                 4 * (slots + 1) if preset == COMPACT else 8 * slots) or not (
                 reward.shape[0] == now.shape[0] == total.shape[0] == ended.shape[0] == illegal.shape[0] ==
                 self.first.shape[0] == self.n) or not (
-                runtime.shape[0] == estimate.shape[0] == size.shape[0] == weight.shape[0] == still.shape[0] ==
+                runtime.shape[0] == estimate.shape[0] == size.shape[0] == divisor.shape[0] == still.shape[0] ==
                 self.n_jobs >= self.jobs) or still.shape[1] != self.n_still:
             raise ValueError("arrays do not fit each other")
         self.submit, self.runtime, self.estimate, self.size = &submit[0], &runtime[0], &estimate[0], &size[0]
-        self.weight, self.still = &weight[0], &still[0, 0]
+        self.divisor, self.still = &divisor[0], &still[0, 0]
         self.seen, self.mask, self.reward, self.now = &seen[0, 0, 0], &mask[0, 0], &reward[0], &now[0]
         self.total, self.ended, self.illegal = &total[0], &ended[0], &illegal[0]
         self.take_on(self.n, threads)
@@ -296,17 +296,30 @@ cdef class PickJobs:
 
     cdef double cost(self, const sim_t *s, int32_t job) noexcept nogil:
         """What a job adds to the sum if it starts now."""
-        cdef double wait = s.now - s.submit[job], response
+        cdef double wait = s.now - s.submit[job]
         if self.metric == MEAN_WAIT:
             return wait
-        response = wait + s.runtime[job]
+        return self.of_response(s, job, wait + s.runtime[job])
+
+    cdef double of_response(self, const sim_t *s, int32_t job, double response) noexcept nogil:
         if self.metric == MEAN_BOUNDED_SLOWDOWN and response < GAMMA:
             response = GAMMA
-        return response * self.weight[(s.submit - self.submit) + job]
+        return response / self.divisor[(s.submit - self.submit) + job]
+
+    cdef double sum_of_all(self, const sim_t *s) noexcept nogil:
+        """What all jobs of an episode that has ended add, in the order of their rows, as `rewards.sum_of` does."""
+        cdef double total = 0.0
+        cdef int32_t job
+        for job in range(s.n):
+            if self.metric == MEAN_WAIT:
+                total += s.start[job] - s.submit[job]
+            else:
+                total += self.of_response(s, job, s.finish[job] - s.submit[job])
+        return total
 
     cdef void pay(self, int64_t at) noexcept nogil:
         cdef slot_t *e = &self.slot[at]
-        cdef double total = e.started
+        cdef double total = self.sum_of_all(&e.s) if e.over else e.started
         cdef int32_t i
         if not e.over:
             if not self.telescoping:

@@ -32,7 +32,7 @@ cdef class Moment:
 
     cdef Inside enter(self, bint brief):
         if self.s == NULL:
-            raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
+            raise DecisionError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
         return self.door.enter(brief)
 
     cdef int check(self) except -1:

@@ -228,6 +228,8 @@ class DomainTable(ReadOnly):
         (array([0, 0, 1, 1, 2, 2]), array([2, 3, 0, 1, 2, 3], dtype=int32))
         """
         rows = np.asarray(rows, dtype=np.int64)
+        if rows.ndim != 1:
+            raise InputError(f"domains: expected rows in one dimension, got {rows.ndim}")
         if ((rows < 0) | (rows >= len(self))).any():
             raise InputError(f"domains: rows {rows.min()} to {rows.max()} of {len(self):,}, which count from 0")
         counts = self.sizes[rows]

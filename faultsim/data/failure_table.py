@@ -121,7 +121,14 @@ class FailureTable(Table):
             columns["coin"] = read_only(default_coins(n))
         checked = _checked_span(span, columns["time"])
         meaning = _checked_numbers(numbering(of), columns["node"])
-        self._fill(columns=columns, span=checked, of=meaning, name=str(name), dropped=dict(dropped or {}), slow=())
+        self._fill(
+            columns=columns,
+            span=checked,
+            of=meaning,
+            name=str(name),
+            dropped=checks.counts_of("dropped", dropped),
+            slow=(),
+        )
 
     def _fill(self, **parts: object) -> Self:
         return super()._fill(**{"of": None, **parts})

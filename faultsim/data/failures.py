@@ -308,7 +308,7 @@ class FailureTrace(GroupedFailures):
         >>> len(trace.with_count(250, repeat=True)), trace.with_count(250, repeat=True).span
         (250, 297.0)
         """
-        wanted = checks.whole("count of with_count()", count, low=0)
+        wanted = checks.whole("count of with_count()", count, low=0, high=10_000_000)
         key = _seed(rng)
         trace = self
         if wanted > len(self):

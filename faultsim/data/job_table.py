@@ -73,7 +73,7 @@ class JobTable(Table):
         if recorded is not None and (recorded < 0).all():
             recorded = None
         facts: dict[str, object] = {"name": str(name), "comments": tuple(comments), "recorded": recorded}
-        self._fill(columns=checked, dropped=dict(dropped or {}), **facts)
+        self._fill(columns=checked, dropped=checks.counts_of("dropped", dropped), **facts)
         if id is None:
             self._once["numbered"] = True
 
@@ -326,6 +326,8 @@ def _without_limit(values: object) -> object:
     if isinstance(values, list | tuple):
         return [-1.0 if _is_unlimited(value) else value for value in values]
     array = np.asarray(values)
+    if array.ndim != 1:
+        return values
     if array.dtype.kind == "f":
         return np.where(array == np.inf, -1.0, array)
     return [-1.0 if _is_unlimited(value) else value for value in array] if array.dtype.kind in "OUT" else values

@@ -91,7 +91,7 @@ class Limits:
         Traceback (most recent call last):
         faultsim.errors.InputError: a.log: more than 5 lines; fs.Limits(lines=...) allows more
         """
-        most = getattr(self, name)
+        most = getattr(self, checks.choice("limit", name, _SAID))
         if given > most:
             raise InputError(f"{where}: {_SAID[name].format(f'{most:,}')}; fs.Limits({name}=...) allows more")
 

@@ -52,7 +52,12 @@ class Slowdown:
     def __post_init__(self) -> None:
         speed: object = self.speed
         if isinstance(speed, tuple):  # as it is kept
-            speed = dict(speed)
+            try:
+                speed = dict(speed)
+            except (TypeError, ValueError):
+                raise OptionError(
+                    f"speed of Slowdown must be a number, or a dict by shape, got {speed!r:.60}"
+                ) from None
         if isinstance(speed, Mapping):
             if not speed:
                 raise OptionError("speed of Slowdown: no shapes are given; expected some, such as {'4x4x8': 0.95}")

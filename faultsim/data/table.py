@@ -157,7 +157,7 @@ class Table(ReadOnly, Tabular):
                     f"a {self._NOUN} stays sorted by {self._SORTED_BY}: slices go forward, got step {rows.step}"
                 )
             return self._rows(rows)
-        chosen = np.asarray(rows)
+        chosen = checks.array(f"rows of a {self._NOUN}", rows)
         if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
             raise InputError(
                 f"a {self._NOUN} takes a slice or a mask of {len(self)} booleans, got "

@@ -205,7 +205,8 @@ class ColumnTable(Tabular, Mapping[str, Values]):
         rows = len(self)
         if isinstance(key, slice):
             return np.arange(rows)[key]
-        chosen = np.asarray(key) if isinstance(key, Sequence | np.ndarray) or hasattr(key, "__array__") else np.array(0)
+        is_list = isinstance(key, Sequence | np.ndarray) or hasattr(key, "__array__")
+        chosen = checks.array("rows of a table", key) if is_list else np.array(0)
         if chosen.ndim == 1 and chosen.dtype == np.bool_:
             if len(chosen) != rows:
                 raise OptionError(f"a mask of a table needs one value per row, {rows:,}, got {len(chosen):,}")

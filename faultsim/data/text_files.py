@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.whole_files import whole_file
 
@@ -78,7 +79,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     >>> write_text("-", "one line\\n")
     one line
     """
-    name = os.fspath(path)
+    name = checks.file_name(path)
     if name == "-":
         sys.stdout.write(text)
         return

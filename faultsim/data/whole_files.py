@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO
 
+from faultsim import checks
 from faultsim.errors import OptionError
 
 
@@ -36,7 +37,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> os.listdir(os.path.dirname(path))
     ['numbers']
     """
-    name = os.fspath(path)
+    name = checks.file_name(path)
     if name == "-":
         yield from _standard_output()
         return

@@ -20,6 +20,7 @@ from faultsim.data.job_table import JobTable
 from faultsim.data.swf_format import FIELDS, header_fields, write_rows
 from faultsim.data.table import together
 from faultsim.data.workload_summary import Summary, offered_load, summarize
+from faultsim.entries import entry
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -441,6 +442,7 @@ def _nodes(nodes: int) -> int:
     return checks.whole("nodes", nodes, low=1, high=MAX_NODES)
 
 
+@entry
 def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     """Several workloads as one, merged by submit time; equal times keep the order in which the logs are given.
 

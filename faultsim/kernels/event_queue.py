@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from operator import index
 
 from faultsim._core.containers.event_queue import EventHeap
-from faultsim.errors import InputError
+from faultsim.errors import InputError, OptionError
 
 Event = tuple[float, int, int]
 
@@ -46,8 +46,11 @@ class EventQueue:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._heap = EventHeap()
-        for time, kind, payload in events:
-            self.push(time, kind, payload)
+        try:
+            for time, kind, payload in events:
+                self.push(time, kind, payload)
+        except TypeError:
+            raise OptionError(f"EventQueue: events must be (time, kind, payload), got {events!r:.60}") from None
 
     def __len__(self) -> int:
         return len(self._heap)

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 from faultsim import checks
 from faultsim._core.fars.knapsack import Knapsack
 from faultsim.arrays import Flags, Floats, LongIntegers
+from faultsim.entries import entry
 from faultsim.errors import InputError
 
 
+@entry
 def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[Flags, float]:
     """Choose the items of the largest total value whose weights fit into the capacity.
 

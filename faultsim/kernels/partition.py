@@ -16,6 +16,7 @@ from faultsim import checks
 from faultsim._core.torus.finders import Finder, table
 from faultsim._core.torus.occupancy import Torus
 from faultsim.arrays import Integers
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.box import Box
 
@@ -83,6 +84,7 @@ def _finder(busy: ArrayLike, algorithm: str, wrap: bool) -> tuple[Finder, int]:
     return Finder(_torus(*grid.shape, bool(wrap)), ALGORITHMS[algorithm].number, grid[None]), grid.size
 
 
+@entry
 def feasible_sizes(x: int, y: int, z: int, wrap: bool = True) -> list[int]:
     """The sizes that some box of the torus has, ascending.
 
@@ -120,6 +122,7 @@ def feasible_sizes(x: int, y: int, z: int, wrap: bool = True) -> list[int]:
     return _torus(*extents, bool(wrap)).feasible_sizes()
 
 
+@entry
 def find_partitions(
     busy: ArrayLike,
     size: int,
@@ -176,6 +179,7 @@ def find_partitions(
     return np.frombuffer(finder.boxes(count, _ORDER_NUMBER[box_order]), np.int32).reshape(-1, 6).copy()
 
 
+@entry
 def max_free_partition(busy: ArrayLike, algorithm: str = "bitmap", wrap: bool = True) -> Box | None:
     """The largest free box; among equals the first, extents descending, then bases ascending.
 

@@ -488,7 +488,7 @@ def _values(log: Workload, what: str, given: Any) -> Values:
             known = ", ".join(("size", *log.further))
             raise InputError(f"Pod.jobs: {what}={given!r} is no column of the log; it has: {known}")
         return log.columns[given]
-    count = len(given) if hasattr(given, "__len__") else 0
+    count = len(given) if hasattr(given, "__len__") and getattr(given, "shape", True) else 0
     if count == len(log) and what == "shape":
         shapes = [_checked(log, row, each, lambda value: as_text(as_shape(value))) for row, each in enumerate(given)]
         return np.array(shapes)

@@ -15,6 +15,7 @@ from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import TablesOfAResult
+from faultsim.entries import checked, entry
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod, pod_of
 from faultsim.machines.text import as_machine
@@ -58,6 +59,7 @@ class PodPlan(checks.OldNames, TablesOfAResult):
 
     _TABLES: ClassVar[tuple[str, ...]] = ("promises", "spares", "ettr")
 
+    @checked
     def __init__(
         self,
         pod: Pod,
@@ -155,6 +157,7 @@ class PodPlan(checks.OldNames, TablesOfAResult):
         return self.promises.__arrow_c_stream__(requested_schema)
 
 
+@entry
 @renames.arguments("plan")
 def plan(
     pod: Pod | str,

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from faultsim import checks
 from faultsim.data.whole_files import whole_file
+from faultsim.entries import entry
 from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot.given import refuse
 from faultsim.plot.notebook import shown
@@ -34,6 +36,7 @@ _UNITS = (
 )
 
 
+@entry
 def require_matplotlib() -> None:
     """Raise `MissingExtraError` when matplotlib is not installed (without importing it).
 
@@ -46,6 +49,7 @@ def require_matplotlib() -> None:
         raise MissingExtraError('figures need matplotlib: pip install "faultsim[plot]"')
 
 
+@entry
 def new_figure(
     width: float = 7.0, height: float = 4.0, *, constrained: bool = True, theme: ThemeName | None = None
 ) -> "Figure":
@@ -79,6 +83,8 @@ def new_figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    width = checks.number("width", width, above=0.0, high=1000.0, unit="inches")
+    height = checks.number("height", height, above=0.0, high=1000.0, unit="inches")
     with use_theme(theme or current().name):
         figure = Figure(
             figsize=(width, height), layout="constrained" if constrained else None, dpi=150, facecolor=current().ground
@@ -325,6 +331,7 @@ def verbatim(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
 
 
+@entry
 def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     """Save a figure, or the figure of an Axes, as .png, .pdf, .svg and so on, according to the file name.
 
@@ -351,9 +358,7 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     require_matplotlib()
     import matplotlib
 
-    if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"save writes to a path, got {path!r:.60}")
-    name = os.fspath(path)
+    name = checks.file_name(path)
     check_picture(name)
     end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
     if isinstance(figure, type) or not (hasattr(figure, "savefig") or hasattr(figure, "add_collection")):

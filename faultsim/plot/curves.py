@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.arrays import Floats, Values
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tick, tidy, verbatim
 from faultsim.plot.given import mapping_of, refuse
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
+@entry
 @themed
 def plot_curves(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
@@ -141,6 +143,7 @@ def plain_log(axis: Any) -> None:
     axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
 
 
+@entry
 @themed
 def plot_capacity(
     shares: Mapping[str, tuple[float, float, float]],
@@ -216,6 +219,7 @@ class _Log(Protocol):
         """Node-seconds of each job."""
 
 
+@entry
 @themed
 def plot_job_sizes(
     log: _Log,

@@ -8,6 +8,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.arrays import Floats
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, three_digits, tidy, verbatim
 from faultsim.plot.curves import plain_log
@@ -36,6 +37,7 @@ _ZOOM_FROM = 75.0  # % of the jobs at the least value of all lines from which on
 _POINTS = 2000  # more than a figure can show
 
 
+@entry
 @themed
 def plot_distribution(
     runs: "Result | Mapping[str, Result]",

@@ -9,6 +9,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Flags, Floats, Values
 from faultsim.data.event_kinds import EventKind
+from faultsim.entries import entry
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
 from faultsim.plot.failure_marks import HATCH, PALE, Down, down_times, draw_failures, draw_rectangles, swatch
 from faultsim.plot.given import result_of
@@ -30,6 +31,7 @@ PIXELS = (640, 1280)
 RowKind = Literal["nodes", "allocation"]
 
 
+@entry
 @themed
 def plot_gantt(
     result: "Result",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, three_digits, verbatim, write_title
 from faultsim.plot.curves import MARKERS
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 
 
+@entry
 @themed
 def plot_kiviat(
     methods: Mapping[str, Method],

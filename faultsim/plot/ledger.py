@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, inches, inked, legend_below, on, room, tidy, verbatim, wide, wrapped
 from faultsim.plot.given import labelled, result_of, results_of
@@ -37,6 +38,7 @@ ACCOUNT_COLOURS = {
 WRITTEN_FROM = 0.38  # inches that a part needs to have its number inside
 
 
+@entry
 @themed
 def plot_ledger(
     runs: "Result | Mapping[str, Result | Mapping[str, float]]",

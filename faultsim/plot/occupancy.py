@@ -10,6 +10,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.whole_files import whole_file
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import (
     axes,
@@ -52,6 +53,7 @@ SMALL = 4.5  # inches of a figure that has no room for a long legend
 ENDS = (".gif", ".webp", ".png")
 
 
+@entry
 def occupancy(result: "Result", at: checks.Duration) -> LongIntegers:
     """Which job holds each node of a torus, or each host of a pod, at an instant.
 
@@ -157,6 +159,7 @@ def busiest(result: "Result") -> float:
     return float(at[int(level.argmax())]) - result.span[0] if len(at) else 0.0
 
 
+@entry
 @themed
 def plot_occupancy(
     result: "Result",
@@ -397,6 +400,7 @@ def _caption(result: "Result", state: LongIntegers, moment: float) -> str:
     return f"{when} after the first submit\n{held} on {nodes:,} of {state.size:,} {what}{down}"
 
 
+@entry
 def animate_occupancy(
     result: "Result",
     path: str | os.PathLike[str],
@@ -444,14 +448,12 @@ def animate_occupancy(
     >>> animate_occupancy(fs.simulate(log, fs.Torus(1, 1, 4), record=True), path, frames=3)
     """
     result_of("animate_occupancy", result)
-    if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"animate_occupancy writes to a path, got {path!r:.60}")
-    name = os.fspath(path)
+    name = checks.file_name(path)
     kind = os.path.splitext(name)[1].lower()
     if kind not in ENDS:
         raise OptionError(f"{name}: an animation is written as {', '.join(ENDS)}")
-    checks.whole("frames", frames, low=1)
-    checks.number("pause", pause, low=0.0)
+    checks.whole("frames", frames, low=1, high=100_000)
+    pause = checks.number("pause", pause, low=0.0, high=3600.0, unit="seconds")
     _check_view(result, view)
     _places(result)
     with use_theme(theme or current().name):

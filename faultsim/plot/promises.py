@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.arrays import Values
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, room, tidy, wide
 from faultsim.plot.given import refuse
@@ -45,6 +46,7 @@ class PlanLike(Protocol):
         """Share of the chips of the pod."""
 
 
+@entry
 @themed
 def plot_promises(
     plan: PlanLike,

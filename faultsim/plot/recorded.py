@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.plot.base import PALETTE, axes, inked, legend_below, tidy, time_unit
 from faultsim.plot.given import result_of
 from faultsim.plot.theme import ThemeName, themed
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from faultsim.results.result import Result
 
 
+@entry
 @themed
 def plot_against_recorded(
     result: "Result",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim.arrays import Floats
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, plain_number, room, tidy, verbatim
 from faultsim.plot.curves import pairs_of, plain_log, plot_curves
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _WIDE = 4.0  # ratio of the loads from which on their axis is logarithmic
 
 
+@entry
 @themed
 def plot_saturation(
     costs: "SweepLike | Mapping[str, tuple[ArrayLike, ArrayLike]]",

@@ -9,6 +9,7 @@ import numpy as np
 
 from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.checks import did_you_mean
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import (
     PALETTE,
@@ -123,6 +124,7 @@ def value_text(value: object) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
+@entry
 @themed
 def plot_sweep(
     table: SweepLike,
@@ -242,6 +244,7 @@ def _draw_lines(
         name_ticks(ax, names)
 
 
+@entry
 @themed
 def plot_panels(
     table: SweepLike,
@@ -339,6 +342,7 @@ def _lines(found: Cells, others: Sequence[str], x: str) -> tuple[Mapping[Any, No
     return lines, keys
 
 
+@entry
 @themed
 def plot_heatmap(
     table: SweepLike,
@@ -414,6 +418,7 @@ def plot_heatmap(
     return ax
 
 
+@entry
 @themed
 def plot_differences(
     table: SweepLike,

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 
 ThemeName = Literal["light", "dark"]
@@ -69,6 +70,7 @@ def current() -> Theme:
     return _CURRENT.get()
 
 
+@entry
 @contextmanager
 def use_theme(name: ThemeName) -> Iterator[None]:
     """Draw all figures of a block in a theme; other threads keep theirs.

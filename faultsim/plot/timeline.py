@@ -9,6 +9,7 @@ import numpy as np
 from faultsim.arrays import Flags, Floats
 from faultsim.data.event_kinds import EventKind
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, plain_number, room, tidy, time_unit, verbatim, write_title
 from faultsim.plot.given import results_of
@@ -223,6 +224,7 @@ def _finish(ax: "Axes", runs: "Mapping[str, Result]", what: str, y: str) -> "Axe
     return ax
 
 
+@entry
 @themed
 def plot_utilization(
     runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None
@@ -278,6 +280,7 @@ def plot_utilization(
     return _finish(drawn, named, "Utilization", "nodes in use (%)")
 
 
+@entry
 @themed
 def plot_queue(
     runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None

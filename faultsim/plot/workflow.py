@@ -6,6 +6,7 @@ import numpy as np
 
 from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import WorkflowEventKind
+from faultsim.entries import entry
 from faultsim.plot.base import axes, legend_below, on, room, tidy, time_unit, verbatim
 from faultsim.plot.failure_marks import HATCH, PALE, halo, swatch
 from faultsim.plot.given import workflow_result_of
@@ -22,6 +23,7 @@ NAMED_UP_TO = 60
 _HEIGHT = 0.8
 
 
+@entry
 @themed
 def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None, theme: ThemeName | None = None) -> "Axes":
     """Draw which node worked on which job when: time across, a row for each node.

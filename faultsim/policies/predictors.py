@@ -226,7 +226,7 @@ def is_hours(value: object) -> bool:
 def warn_of_hours(given: str, better: str, level: int) -> None:
     """Say how to write it."""
     said = f"{given} is in hours, and all else in seconds: write {better}"
-    warnings.warn(said, DeprecationWarning, stacklevel=level)
+    warnings.warn(said, DeprecationWarning, stacklevel=renames.level_without_entries(level))
 
 
 @dataclass(frozen=True, init=False)

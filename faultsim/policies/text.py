@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, overload
 
 from faultsim import checks, renames
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import Checkpointing
@@ -43,6 +44,7 @@ def parse_policy(kind: Literal["rescheduling"], text: str) -> Rescheduling: ...
 def parse_policy(kind: Literal["workflow_scheduler"], text: str) -> WorkflowScheduler: ...
 @overload
 def parse_policy(kind: str, text: str) -> Any: ...
+@entry
 def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as on the command line: ``name`` or ``name:option=value,option=value``.
 

@@ -15,7 +15,7 @@ from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.job_rows import missing, workload
 from faultsim.readers.named_values import typed
@@ -176,8 +176,7 @@ def records_log(
     InputError
         If no job is left, or a column is unknown.
     """
-    if isinstance(columns, str):
-        raise OptionError(f"columns: expected a list of names, got {columns!r}")
+    columns = None if columns is None else checks.names("columns", columns)
     for key in columns or ():
         if key not in known:
             raise InputError(f"{where}: no column {key!r}{checks.did_you_mean(key, known)}; it has {', '.join(known)}")

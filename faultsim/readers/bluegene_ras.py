@@ -11,6 +11,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.timestamps import Moment, on_clock
@@ -33,6 +34,7 @@ _NO_ALERT = b"-"
 _SHOWN = 3
 
 
+@entry
 def read_bluegene_ras(
     path: str | os.PathLike[str],
     level: Literal["midplane", "node"] = "midplane",

@@ -9,6 +9,7 @@ from math import isfinite
 from faultsim import checks
 from faultsim.checks import parsed
 from faultsim.data.workflow import Workflow
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
 
@@ -16,6 +17,7 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".xml", ".dax")
 _LINKS = ("input", "output", "inout")
 
 
+@entry
 def read_dax(path: str | os.PathLike[str], *, name: str | None = None, strict: bool = False) -> Workflow:
     """Read a workflow in DAX, the abstract workflow format of Pegasus (versions 2 and 3).
 

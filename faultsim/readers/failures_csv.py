@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import math
+import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failures import FailureTrace
 from faultsim.data.numbering import Numbering, numbering_of_text
 from faultsim.data.slowdowns import SlowOutage, slow_outage
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import Lines, stem
 from faultsim.readers.named_columns import NamedColumns
@@ -57,6 +59,7 @@ _GUESSES: dict[str, tuple[str, ...]] = {
 _OPENDC = ("failure_interval", "failure_duration", "failure_intensity")
 
 
+@entry
 def read_failures(
     path: str | os.PathLike[str],
     *,
@@ -447,6 +450,7 @@ def _numbered(
 ) -> tuple[NDArray[np.int64], tuple[str, ...] | None, int | None]:
     """Numbers of nodes, -1 where missing; their names, if they have names; and the nodes of the machine, if given."""
     raw = file.raw(name)
+    machine = operator.index(machine) if isinstance(machine, SupportsIndex) else machine
     listed = None if machine is None or isinstance(machine, int) else tuple(map(str, machine))
     of = machine if isinstance(machine, int) else None if listed is None else len(listed)
     texts = [text.strip() for text in raw] if isinstance(raw, list) else None

@@ -77,7 +77,12 @@ def _of_pandas(series: Any) -> Raw:
 def _of_arrow(frame: Any) -> tuple[list[str], list[Raw], dict[str, Unread]]:
     """The columns of an Arrow table; those of lists and the like separately."""
     arrow = checks.extra("pyarrow", "arrow", _WHERE)
-    table = arrow.table(frame)
+    try:
+        table = arrow.table(frame)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{_WHERE}: expected a frame of pandas or polars, or an Arrow table, got {checks.shown(frame)}"
+        ) from None
     names, columns = [], []
     unread: dict[str, Unread] = {}
     for at, name in enumerate(table.column_names):

@@ -13,6 +13,7 @@ from faultsim import checks
 from faultsim.checks import parsed
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -43,6 +44,7 @@ class _Events(NamedTuple):
     read: int  # number of events read
 
 
+@entry
 def read_fta(
     path: str | os.PathLike[str],
     *,

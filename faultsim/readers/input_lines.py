@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, cast
 
+from faultsim import checks
 from faultsim.data.limits import FREE, limits
 from faultsim.errors import InputError
 
@@ -56,7 +57,7 @@ def display_name(path: str | os.PathLike[str]) -> str:
     >>> display_name("-")
     '<stdin>'
     """
-    name = os.fspath(path)
+    name = checks.file_name(path)
     return "<stdin>" if name == "-" else name
 
 
@@ -68,7 +69,7 @@ def stem(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> str:
     >>> stem("logs/SDSC-SP2-1998-4.2-cln.swf.gz", (".gz", ".swf"))
     'SDSC-SP2-1998-4.2-cln'
     """
-    name = os.path.basename(os.fspath(path))
+    name = os.path.basename(checks.file_name(path))
     while (parts := os.path.splitext(name))[1].lower() in suffixes:
         name = parts[0]
     return "stdin" if name == "-" else name
@@ -150,7 +151,7 @@ class Lines:
         utf_16: bool = True,
     ) -> None:
         self.name = display_name(path)
-        self._path = os.fspath(path)
+        self._path = checks.file_name(path)
         self._limits = limits()
         self._document, self._binary, self._utf_16 = document, binary, utf_16
         # A line that is whole within one read is never too long.

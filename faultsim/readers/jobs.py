@@ -14,6 +14,7 @@ from faultsim.arrays import Values
 from faultsim.data.columns import WORKLOAD, by_name
 from faultsim.data.further import TAKEN
 from faultsim.data.workload import Workload, reader_of_frames
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import stem
 from faultsim.readers.job_rows import missing, workload
@@ -39,6 +40,7 @@ _EPOCH_MS = 1e11
 _CALENDAR = 2e11
 
 
+@entry
 def read_jobs(
     path: str | os.PathLike[str],
     *,
@@ -353,7 +355,13 @@ def _used(
 ) -> dict[str, str]:
     """Our names of columns and those of the file; all that are missing are named at once."""
     there = file.columns
-    kept = columns.values() if isinstance(columns, Mapping) else columns or ()
+    kept = (
+        ()
+        if columns is None
+        else columns.values()
+        if isinstance(columns, Mapping)
+        else checks.names("columns", columns)
+    )
     used: dict[str, str] = {}
     absent: list[str] = []
     for key, said in given.items():

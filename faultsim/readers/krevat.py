@@ -8,6 +8,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 
 _JOBS = 10_000
@@ -19,6 +20,7 @@ _NASA_FIRST = 20_001
 _PWD_RUNTIME, _PWD_USER = 36.0, 3
 
 
+@entry
 def krevat_span(log: Workload, which: str) -> Workload:
     """The 10,000 jobs of a log that [krevat2002] simulates (Table 1).
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.csv_rows import csv_rows
 from faultsim.readers.input_lines import Lines, shown
@@ -22,6 +23,7 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 _EPOCH = datetime(1970, 1, 1)
 
 
+@entry
 def read_lanl(
     path: str | os.PathLike[str],
     system: int | None = None,

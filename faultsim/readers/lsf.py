@@ -10,6 +10,7 @@ from typing import Literal
 
 from faultsim import checks
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.readers.accounting import JobRecord, records_log, runs_joined
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -30,6 +31,7 @@ _USAGE, _BEFORE_USAGE = 19, 4
 _MOST_LINES = 200
 
 
+@entry
 def read_lsf(
     path: str | os.PathLike[str],
     *,

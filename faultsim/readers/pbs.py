@@ -10,6 +10,7 @@ from typing import Literal
 
 from faultsim import checks, vocabulary
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.readers.accounting import JobRecord, LostRun, records_log, runs_joined
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -28,6 +29,7 @@ _MOMENTS = ("ctime", "qtime", "start", "end")
 _MOST = 2.0**31
 
 
+@entry
 def read_pbs(
     path: str | os.PathLike[str],
     *,

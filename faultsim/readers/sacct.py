@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.accounting import CANCELLED, Cancelled, accounting_log, user_numbers
 from faultsim.readers.dropped_records import DroppedRecords
@@ -49,6 +50,7 @@ _KEPT = {
 }
 
 
+@entry
 def read_sacct(
     path: str | os.PathLike[str],
     *,
@@ -260,8 +262,7 @@ def _further(
     records: SlurmRecords, columns: Sequence[str] | None, size: str, last: NDArray[np.int64]
 ) -> dict[str, Values]:
     table = records.fields.table
-    if isinstance(columns, str):
-        raise OptionError(f"columns: expected a list of names, got {columns!r}")
+    columns = None if columns is None else checks.names("columns", columns)
     amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus}
     if size != "nodes":
         amounts["nodes"] = records.nodes

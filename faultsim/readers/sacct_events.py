@@ -11,6 +11,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -43,6 +44,7 @@ class _Outage(NamedTuple):
     reason: str
 
 
+@entry
 def read_sacct_events(
     path: str | os.PathLike[str],
     kinds: Literal["all", "down", "drain"] = "all",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from faultsim import vocabulary
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.readers.accounting import JobRecord, records_log, runs_joined
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem
@@ -34,6 +35,7 @@ _TASK_ON_HOST = re.compile(r"\d+\.[A-Za-z]")
 _MIB = 1024.0**2
 
 
+@entry
 def read_sge(
     path: str | os.PathLike[str],
     *,

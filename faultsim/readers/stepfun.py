@@ -9,6 +9,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
 
@@ -18,6 +19,7 @@ _KINDS = {"hardware": "Hardware Failure", "all": ""}
 _KEYS = ("node_id", "event_time", "event_type", "fault_type")
 
 
+@entry
 def read_stepfun(
     path: str | os.PathLike[str], kinds: Literal["hardware", "all"] = "all", *, merge: bool = True
 ) -> FailureTrace:

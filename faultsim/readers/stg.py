@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from faultsim import checks
 from faultsim.data.workflow import Workflow
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
 
@@ -23,6 +24,7 @@ class _Row(NamedTuple):
     before: list[int]
 
 
+@entry
 def read_stg(
     path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False, strict: bool = False
 ) -> Workflow:

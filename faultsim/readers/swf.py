@@ -17,6 +17,7 @@ from faultsim.checks import parsed
 from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.accounting import CANCELLED, Cancelled
 from faultsim.readers.dropped_records import DroppedRecords
@@ -44,6 +45,7 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
 _Table = dict[str, Values]
 
 
+@entry
 def read_swf(
     path: str | os.PathLike[str],
     *,

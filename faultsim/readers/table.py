@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
@@ -289,7 +290,7 @@ def candidates(path: str | os.PathLike[str]) -> list[Reader[Any]]:
     InputError
         If there is no such file.
     """
-    stem = os.fspath(path).lower()
+    stem = checks.file_name(path).lower()
     for end in (".gz", ".xz", ".bz2"):
         stem = stem.removesuffix(end)
     flows, traces, logs = readers_of(Workflow), readers_of(FailureTrace), readers_of(Workload)

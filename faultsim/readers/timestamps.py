@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
@@ -28,6 +29,7 @@ def seconds(what: str, moment: Moment) -> float:
     >>> seconds("begin", "1970-01-02"), seconds("begin", "1970-01-02 00:00:30"), seconds("begin", 5)
     (86400.0, 86430.0, 5.0)
     """
+    checks.refuse_missing(what, moment)
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment.strip())
@@ -39,7 +41,11 @@ def seconds(what: str, moment: Moment) -> float:
         if not isinstance(moment, datetime):
             moment = datetime(moment.year, moment.month, moment.day)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if isinstance(moment, bool) or not isinstance(moment, int | float | np.number) or not math.isfinite(moment):
+    if (
+        isinstance(moment, bool | np.timedelta64)
+        or not isinstance(moment, int | float | np.number)
+        or not abs(moment) < 1e18
+    ):
         raise OptionError(
             f"{what}: expected a date, a text such as '2001-01-31', or seconds since 1970, got {moment!r}"
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.csv_rows import csv_rows
 from faultsim.readers.input_lines import Lines, shown
@@ -25,6 +26,7 @@ _EXTENTS = (25, 8, 3, 8, 4)
 _EPOCH = datetime(1970, 1, 1)
 
 
+@entry
 def read_titan(
     path: str | os.PathLike[str],
     level: Literal["router", "node"] = "router",

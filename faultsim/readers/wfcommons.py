@@ -8,6 +8,7 @@ from typing import Any
 
 from faultsim import checks
 from faultsim.data.workflow import Workflow
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
 
@@ -19,6 +20,7 @@ _FILES = "workflow.specification.files"
 _RUNS = "workflow.execution.tasks"
 
 
+@entry
 def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None, strict: bool = False) -> Workflow:
     """Read a recorded workflow in WfFormat, such as those of WfInstances and of pegasus-instances.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.plot import (
@@ -37,6 +38,7 @@ JOBS_SHOWN = 100
 Pictures = Callable[..., Picture]
 
 
+@entry
 def report_run(
     result: "Result",
     *,

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from faultsim.arrays import Values
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
 from faultsim.plot.given import sweep_of
@@ -60,6 +61,7 @@ class SweepRows(SweepLike, Protocol):
     def select(self, **axes: object) -> "SweepRows": ...
 
 
+@entry
 def report_sweep(
     table: SweepRows,
     *,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faultsim.entries import entry
 from faultsim.plot import plot_workflow, require_matplotlib
 from faultsim.plot.given import workflow_result_of
 from faultsim.report.metric_tables import explained
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 500
 
 
+@entry
 def report_workflows(result: "WorkflowResult", *, title: str = "", command: str = "") -> Page:
     """A page about a run of workflows: metrics, makespans, what ran where, and the jobs.
 

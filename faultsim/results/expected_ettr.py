@@ -3,12 +3,14 @@
 import math
 
 from faultsim import checks, rates
+from faultsim.entries import entry
 
 _RULES = ("first-order", "renewal")
 #: What a float still counts one by one.
 _MOST_NODES = 2**53
 
 
+@entry
 def expected_ettr(
     nodes: int,
     mtbf: checks.Duration,

@@ -7,6 +7,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.results.result import Result
 
@@ -56,6 +57,7 @@ class KiviatGain(NamedTuple):
     highest: float
 
 
+@entry
 def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = ()) -> KiviatGain:
     """How much smaller the Kiviat graph of a method is than that of a baseline.
 

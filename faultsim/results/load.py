@@ -6,6 +6,7 @@ from typing import Any
 
 from faultsim.data.columns import WORKLOAD
 from faultsim.data.event_kinds import JobState
+from faultsim.entries import entry
 from faultsim.results.provenance import Record
 from faultsim.results.result import FROM_ENGINE, Result
 from faultsim.results.revision import check_revision, is_revision
@@ -13,6 +14,7 @@ from faultsim.results.saved import Saved
 from faultsim.results.saved_file import MALFORMED
 
 
+@entry
 def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> Result:
     """Read a result that `Result.save` wrote; everything is restored exactly.
 

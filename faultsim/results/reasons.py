@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple, overload
 
 from faultsim.data.notebook import table_html
+from faultsim.errors import OptionError
 
 
 class Cause(StrEnum):
@@ -117,6 +118,10 @@ class Reason:
     because: "Reason | None" = None
     start: float | None = None
     finish: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.cause, Cause):
+            raise OptionError(f"Reason: cause must be one of faultsim.Cause, got {self.cause!r:.60}")
 
     def as_dict(self) -> dict[str, object]:
         """The attributes that are not None, for JSON: an infinite time is None.

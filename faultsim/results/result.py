@@ -135,6 +135,7 @@ _DERIVED: dict[str, Callable[[JobColumns], Values]] = {
 }
 #: Columns of the jobs that an engine gives; the others are the log's, or follow.
 FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM_LOG, *_DERIVED))
+_NEEDED = frozenset(FROM_ENGINE)
 
 
 class Metrics(Mapping[str, float]):
@@ -203,6 +204,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     explain: ClassVar[Callable[["Result", int, Mapping[str, Any]], Why]]
 
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
+        if not isinstance(record, Record) or not getattr(output, "keys", set)() >= _NEEDED:
+            raise OptionError("Result: it comes from simulate, Simulation.result, load_result and the like")
         self._output = _with_held(output)
         self._record = record
         made: dict[str, Values] = {name: record.columns[name] for name in (*_FROM_LOG, *further_names(record.columns))}

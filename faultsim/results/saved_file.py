@@ -17,6 +17,7 @@ from typing import IO, Any, TypeGuard
 import numpy as np
 from numpy.lib import format as npy
 
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
@@ -165,7 +166,7 @@ class SavedFile:
     """What is in a file of `save_arrays`; for any other file, `InputError` says what is wrong with it."""
 
     def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
-        self.name = os.fspath(path)
+        self.name = checks.file_name(path)
         self._form, self._expected = form, f"expected a file that {form.writer} wrote"
         self.arrays: dict[str, Values] = {}
         self._made: dict[str, str] = {}

@@ -16,6 +16,7 @@ from faultsim.data.columns import (
 )
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.data.workflow import Workflow
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
 from faultsim.results.prediction_accuracy import Matched
@@ -43,6 +44,7 @@ _SETTINGS = {
 }
 
 
+@entry
 def load_workflow_result(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> WorkflowResult:
     """Read a result that `WorkflowResult.save` wrote; everything is restored exactly.
 

@@ -53,6 +53,15 @@ class WorkflowResult(TablesOfAResult):
         settings: Mapping[str, Any],
         trace: FailureTrace | None,
     ) -> None:
+        if not (
+            isinstance(resources, Resources)
+            and isinstance(trace, FailureTrace | None)
+            and isinstance(settings, Mapping)
+            and isinstance(output, Mapping)
+            and "scheduler" in settings
+            and "decisions" in output
+        ):
+            raise OptionError("WorkflowResult: it comes from simulate_workflows or load_workflow_result")
         self._output = output
         self._workflows = tuple(workflows)
         self._resources = resources

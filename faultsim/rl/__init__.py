@@ -5,6 +5,7 @@ Importing this module registers them, so that ``gymnasium.make("faultsim/PickJob
 """
 
 from faultsim import checks
+from faultsim.entries import guard as _guard
 
 gymnasium = checks.extra("gymnasium", "rl", "faultsim.rl")
 
@@ -21,3 +22,5 @@ for _class, _vector in ((PickJob, VectorPickJob), (PickBox, None), (Respond, Non
     _name = f"faultsim/{_class.__name__}-v0"
     if _name not in gymnasium.registry:
         gymnasium.register(_name, entry_point=_class, vector_entry_point=_vector)
+
+_guard(globals())

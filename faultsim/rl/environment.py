@@ -98,6 +98,8 @@ class Environment(gymnasium.Env[Any, np.int64]):
         BusyError
             By this and `step` while another thread is in one of them.
         """
+        if seed is not None:
+            checks.whole("seed", seed, low=0)
         with self._door.enter():
             super().reset(seed=seed)
             return self._reset(options)

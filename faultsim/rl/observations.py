@@ -29,6 +29,10 @@ def squash(seconds: Any) -> Any:
     return seconds / (seconds + HALF)
 
 
+#: Most places of a queue, boxes or environments: what an observation holds of each is a row.
+MOST_CHOICES = 1_000_000
+
+
 class Compact:
     """The machine, then a row per place in the queue; shape (slots + 1, 4), all from 0 to 1.
 

@@ -15,7 +15,7 @@ from faultsim.machines import Torus, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
-from faultsim.rl.observations import squash, time_to_end
+from faultsim.rl.observations import MOST_CHOICES, squash, time_to_end
 from faultsim.synthetic import sdsc_like
 
 
@@ -79,7 +79,10 @@ class PickBox(Environment):
             log = sdsc_like(10_000, rng=0)
             log = log[(log.size & (log.size - 1)) == 0]
         super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
-        self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)
+        self._n, self._backfill = (
+            checks.whole("boxes", boxes, low=1, high=MOST_CHOICES),
+            checks.flag("backfill", backfill),
+        )
         self._scheduler, self._torus = External(order=order), on
         shape = on.shape
         self.action_space = spaces.Discrete(self._n)

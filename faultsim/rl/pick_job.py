@@ -13,7 +13,7 @@ from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
-from faultsim.rl.observations import OBSERVATIONS
+from faultsim.rl.observations import MOST_CHOICES, OBSERVATIONS
 from faultsim.synthetic import lublin
 
 
@@ -90,7 +90,7 @@ class PickJob(Environment):
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
         super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
         preset = OBSERVATIONS[checks.choice("observation", observation, OBSERVATIONS)]
-        self._slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
+        self._slots = preset.slots if slots is None else checks.whole("slots", slots, low=1, high=MOST_CHOICES)
         self._preset = preset(log, on, self._slots)
         self._scheduler = External(order=order)
         self.observation_space: Any = self._preset.space

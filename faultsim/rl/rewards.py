@@ -10,6 +10,7 @@ from faultsim._core.decisions import Decision
 from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.results.metrics import bounded_slowdown
 from faultsim.results.result import Result
 from faultsim.simulation.stepping import Simulation
 
@@ -22,6 +23,31 @@ COSTS: dict[str, Callable[[Any, Any], Any]] = {
     "mean_response": lambda wait, runtime: wait + runtime,
     "mean_bounded_slowdown": lambda wait, runtime: np.maximum(wait + runtime, GAMMA) / np.maximum(runtime, GAMMA),
 }
+
+
+#: Metric -> the same of jobs that have ended, as the metric has it: the column of a result.
+_ENDED: dict[str, Callable[[Result], Floats]] = {
+    "mean_wait": lambda result: result.jobs["wait"],
+    "mean_response": lambda result: result.jobs["response"],
+    "mean_bounded_slowdown": lambda result: bounded_slowdown(result),
+}
+
+
+def sum_of(values: Floats, begin: float = 0.0) -> float:
+    """The sum from first to last, to the bit: `VectorPickJob` adds in this order, and ``numpy.sum`` does not.
+
+    Examples
+    --------
+    >>> sum_of(np.array([0.1, 0.2, 0.3])), sum_of(np.array([]), 2.0)
+    (0.6000000000000001, 2.0)
+    """
+    return float(np.cumsum(np.append(begin, values))[-1])
+
+
+def metric_of(metric: str, result: Result) -> float:
+    """The metric of an episode, added up in the order of rows."""
+    values = _ENDED[metric](result)
+    return sum_of(values) / len(values)
 
 
 class Terminal:
@@ -42,7 +68,7 @@ class Terminal:
 
     def end(self, result: Result) -> float:
         """Of the step that led to the end."""
-        return -float(result.metrics[self._metric])
+        return -metric_of(self._metric, result)
 
 
 class Telescoping(Terminal):
@@ -64,10 +90,10 @@ class Telescoping(Terminal):
     def step(self, decision: Decision) -> float:
         jobs = decision.queue.index
         waiting = COSTS[self._metric](decision.now - self._submit[jobs], self._runtime[jobs]) - self._cost[jobs]
-        return self._paid((self._started + float(waiting.sum())) / len(self._cost))
+        return self._paid(sum_of(waiting, self._started) / len(self._cost))
 
     def end(self, result: Result) -> float:
-        return self._paid(float(result.metrics[self._metric]))
+        return self._paid(metric_of(self._metric, result))
 
     def _paid(self, now: float) -> float:
         change, self._last = self._last - now, now

@@ -20,7 +20,7 @@ from faultsim.errors import BusyError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, as_machine
 from faultsim.policies import Fcfs
 from faultsim.rl.environment import episode_jobs
-from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
+from faultsim.rl.observations import MOST_CHOICES, OBSERVATIONS, Compact, RLScheduler
 from faultsim.rl.rewards import COSTS, GAMMA
 from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.run import Run
@@ -100,7 +100,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
+        self.num_envs: int = checks.whole("num_envs", num_envs, low=1, high=MOST_CHOICES)
         log = lublin(10_000, rng=0) if log is None else log
         refuse_conditions(log, "VectorPickJob")
         on: Any = Cluster(128) if machine is None else as_machine(machine)
@@ -113,7 +113,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         checks.choice("reward", reward, _REWARDS)
         checks.choice("metric", metric, COSTS)
         preset = _PRESETS[observation]
-        slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
+        slots = preset.slots if slots is None else checks.whole("slots", slots, low=1, high=MOST_CHOICES)
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
         shown = preset(log, on, slots)
@@ -190,6 +190,9 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             seeds = list(seed)
         if len(seeds) != self.num_envs:
             raise OptionError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
+        for number in seeds:
+            if number is not None:
+                checks.whole("seed", number, low=0)
         which = np.flatnonzero(mask)
         seeded = [i for i in which.tolist() if seeds[i] is not None]
         with self._door.enter():
@@ -287,6 +290,6 @@ def _columns(log: Workload, machine: Cluster, shown: Compact | RLScheduler, metr
     """What the compiled environments read of a log."""
     run = Run(log, machine)
     estimate = np.ascontiguousarray(run.expected_runtimes(run.fitting_log()))
-    weight = 1.0 / np.maximum(log.runtime, GAMMA) if metric == "mean_bounded_slowdown" else np.ones(len(log))
+    divisor = np.maximum(log.runtime, GAMMA) if metric == "mean_bounded_slowdown" else np.ones(len(log))
     still = np.column_stack(shown.still(estimate, log.columns)).astype(np.float32)
-    return log.submit, log.runtime, estimate, log.size, weight, still
+    return log.submit, log.runtime, estimate, log.size, divisor, still

@@ -178,6 +178,7 @@ def takes(taken: type, defaults: Mapping[str, object]) -> Callable[[Called], Cal
     types = inspect.get_annotations(taken)
 
     def shown(called: Called) -> Called:
+        called.faultsim_types = {**types, **called.__annotations__}  # type: ignore[attr-defined]
         signature = inspect.signature(called)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         at = next((i for i, each in enumerate(own) if each.kind is inspect.Parameter.KEYWORD_ONLY), len(own))

@@ -3,8 +3,9 @@
 import warnings
 from typing import Unpack
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
 from faultsim.results.result import Result
@@ -15,6 +16,7 @@ from faultsim.simulation.repeat import run_of
 from faultsim.simulation.run import Run
 
 
+@entry
 @takes(Options, OPTIONS)
 def simulate(
     log: Workload,
@@ -112,6 +114,7 @@ def simulate(
     return Run(log, machine, **options).simulate(progress=progress, engine=engine)
 
 
+@entry
 @takes(OwnPolicies, dict.fromkeys(OwnPolicies.__annotations__))
 def rerun(
     result: Result,
@@ -147,6 +150,9 @@ def rerun(
     if not isinstance(result, Result):
         raise OptionError(f"rerun takes a Result, got {checks.shown(result)}")
     for text in caveat(result.model_revision):
-        warnings.warn(f"rerun: the result is {text}: it is computed again by this revision", stacklevel=2)
+        warnings.warn(
+            f"rerun: the result is {text}: it is computed again by this revision",
+            stacklevel=renames.level_without_entries(2),
+        )
     refuse_unknown("rerun", policies, OwnPolicies.__annotations__)
     return run_of(result, policies).simulate(progress=progress, engine=result.record.settings["engine"])

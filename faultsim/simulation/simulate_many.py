@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from threading import Event
 
 
+@entry
 def simulate_many(
     runs: Iterable[Run], *, threads: int | None = None, progress: bool | Progress = False
 ) -> list[Result]:

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, JobState
 from faultsim.errors import OptionError
 from faultsim.results.reasons import Cause, Reason, Span, Why
@@ -44,7 +44,10 @@ def explain_result(result: Result, job: int, policies: Mapping[str, object]) -> 
     if unknown:
         raise OptionError(f"why takes the policies {', '.join(_OWN)}, not {unknown[0]!r}")
     for text in caveat(result.model_revision):
-        warnings.warn(f"why: the result is {text}: its run is repeated by this revision", stacklevel=3)
+        warnings.warn(
+            f"why: the result is {text}: its run is repeated by this revision",
+            stacklevel=renames.level_without_entries(3),
+        )
     try:
         run = run_of(result, policies)
     except OptionError as error:

@@ -15,6 +15,7 @@ from faultsim.arrays import Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.world import FailureRows, World
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor
@@ -34,6 +35,7 @@ _ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngi
 FIRST = 10_000
 
 
+@entry
 @takes(WorkflowOptions, WORKFLOW_OPTIONS)
 def simulate_workflows(
     workflows: Workflow | Sequence[Workflow],

@@ -27,10 +27,13 @@ def matches(column: Values, value: object) -> Flags:
     >>> matches(as_column([0.5, None]), None), matches(as_column(["a", "b"]), 3)
     (array([False,  True]), array([False, False]))
     """
-    if column.dtype.kind == "f" and (value is None or value != value):
-        return np.isnan(column.astype(np.float64))
     found = np.zeros(len(column), np.bool_)
-    found[:] = column == value
+    try:
+        if column.dtype.kind == "f" and (value is None or value != value):
+            return np.isnan(column.astype(np.float64))
+        found[:] = column == value
+    except (TypeError, ValueError, ArithmeticError):  # an array or an object of another library is no label
+        found[:] = False
     return found
 
 

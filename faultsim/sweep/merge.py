@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from faultsim import checks
 from faultsim.errors import StoreError
 from faultsim.results.revision import in_words
 from faultsim.sweep.row_digests import TABLES
@@ -54,10 +55,10 @@ def merge(
     Merged(runs=2, tasks=2, differing=0)
     array([4.5, 9.5])
     """
-    place = os.path.realpath(target)
+    place = os.path.realpath(checks.file_name(target))
     for source in sources:
-        if os.path.realpath(source) == place:
-            raise StoreError(f"{os.fspath(source)}: is the store that the others are merged into")
+        if os.path.realpath(checks.file_name(source)) == place:
+            raise StoreError(f"{checks.file_name(source)}: is the store that the others are merged into")
     revision = _one_revision(target, sources, allow_older_results)
     runs = tasks = differing = 0
     with Store(target, revision=revision) as store:
@@ -73,7 +74,7 @@ def _one_revision(target: Any, sources: Sequence[Any], allow_older_results: bool
     paths = [*sources, target] if os.path.exists(target) and os.path.getsize(target) else list(sources)
     for path in paths:
         with Store(path, write=False, check=path != target or None, allow_older_results=True) as store:
-            found[os.fspath(path)] = store.revision
+            found[checks.file_name(path)] = store.revision
     first = next(iter(found), "")
     for path, revision in found.items():
         if revision != found[first]:

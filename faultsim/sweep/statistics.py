@@ -183,8 +183,8 @@ def compare(
         hint = checks.did_you_mean(axis, table.axes)
         raise OptionError(f"no axis {axis!r}{hint}; axes: {', '.join(table.axes)}")
     there = labels_of(table[axis])
-    baseline = None if baseline != baseline else baseline
-    if baseline not in there:
+    baseline = None if isinstance(baseline, float) and math.isnan(baseline) else baseline
+    if not checks.is_label(baseline) or baseline not in there:
         raise OptionError(f"axis {axis} has no value {baseline!r}; it has: {', '.join(map(repr, there))}")
     others = [name for name in table.axes if name != axis]
     points: list[tuple[object, ...]] = []
@@ -206,7 +206,7 @@ def compare(
     columns["significant"] = columns["p_holm"] < 1.0 - confidence
     notes = _remarks(columns, table, points, axis, baseline, 1.0 - confidence)
     columns["needed"] = columns.pop("needed")
-    what = f"{metric}: {axis} against {baseline}, pairs of replicates, {_said(confidence, kind)}"
+    what = f"{metric}: {axis} against {baseline}, pairs of replicates, {_said(float(confidence), kind)}"
     return Statistics(columns, table.axes, notes, what)
 
 

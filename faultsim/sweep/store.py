@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from faultsim import checks
 from faultsim.data.whole_files import check_name
 from faultsim.errors import StoreError
 from faultsim.results.revision import check_revision, in_words, is_revision
@@ -154,7 +155,7 @@ class Store:
         allow_older_results: bool = False,
         revision: int = MODEL_REVISION,
     ) -> None:
-        self.path = os.fsdecode(path)
+        self.path = checks.file_name(path)
         check_name(self.path)
         self.writable = write
         #: Model revision of its rows; None if it is not recorded.

@@ -11,6 +11,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import limits
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
@@ -385,6 +386,7 @@ def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
     return i, n
 
 
+@entry
 def load_sweep(
     store: str | os.PathLike[str], sweep: str | None = None, *, allow_older_results: bool = False
 ) -> SweepTable:
@@ -420,7 +422,7 @@ def load_sweep(
     from faultsim.sweep.store import Store
 
     with Store(store, write=False, allow_older_results=allow_older_results) as kept:
-        return read_table(kept, pick_sweep(kept.sweeps(), os.fspath(store), sweep))
+        return read_table(kept, pick_sweep(kept.sweeps(), checks.file_name(store), sweep))
 
 
 def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, Any]:

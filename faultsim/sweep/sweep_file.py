@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from faultsim import checks
+from faultsim.entries import entry
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
@@ -42,6 +43,7 @@ _PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+"
 _DEEP = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}}{_PART}")
 
 
+@entry
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     """The sweep that a TOML file describes.
 
@@ -77,7 +79,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     ...     fs.read_sweep(file)
     <Sweep: 4 cells (2 scheduler x 2 runtime_factor), 2 replicates: 8 runs>
     """
-    where = os.fspath(path)
+    where = checks.file_name(path)
     text = _text_of(where)
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.start()) + 1

@@ -14,6 +14,7 @@ from faultsim.arrays import Values
 from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable, ReadOnlyDict
+from faultsim.entries import checked
 from faultsim.errors import OptionError
 from faultsim.results.caveats import MANY_CUT, MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -55,6 +56,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
     (2, 1.0, array([0.5]))
     """
 
+    @checked
     def __init__(
         self,
         columns: Mapping[str, Values],
@@ -189,7 +191,8 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
                 raise OptionError(f"no axis {name!r}{hint}; axes: {', '.join((*self._axes, 'replicate'))}")
             column = self._columns[name]
             one = np.zeros(self.n_rows, np.bool_)
-            for value in wanted if isinstance(wanted, list | tuple | np.ndarray) else [wanted]:
+            several = isinstance(wanted, list | tuple) or (isinstance(wanted, np.ndarray) and wanted.ndim > 0)
+            for value in wanted if several else [wanted]:  # type: ignore[attr-defined]
                 match = matches(column, value)
                 if not np.any(match):
                     there = ", ".join(map(repr, labels_of(column)))

@@ -1,5 +1,6 @@
 """Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
+from faultsim.entries import guard as _guard
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
 from faultsim.synthetic.domains import domain_failures
 from faultsim.synthetic.exponential import exponential
@@ -41,3 +42,5 @@ __all__ = [
     "weibull_failures",
     "with_patience",
 ]
+
+_guard(globals())

@@ -9,6 +9,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workflow import Workflow
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 
 #: What `bench_dags` draws from. The bench is not public, and no paper prints its values; all but the sizes are ours.
@@ -39,6 +40,7 @@ class DagProperties(NamedTuple):
     ccr: float
 
 
+@entry
 def dag_properties(workflow: Workflow) -> DagProperties:
     """The properties of a workflow's graph and weights.
 
@@ -84,6 +86,7 @@ def dag_properties(workflow: Workflow) -> DagProperties:
     )
 
 
+@entry
 @renames.arguments("random_dag")
 def random_dag(
     jobs: int,
@@ -148,7 +151,7 @@ def random_dag(
     >>> found.levels, round(found.meshing, 2), round(found.edge_length, 1), round(found.ccr, 3)
     (14, 2.5, 2.0, 0.5)
     """
-    count, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    count, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     deep = round(count**0.5) if levels is None else checks.whole("levels", levels, low=1, high=count)
     mesh = checks.number("meshing", meshing, low=1.0)
     length = checks.number("edge_length", edge_length, low=1.0)
@@ -167,6 +170,7 @@ def random_dag(
     return wf if ccr is None else wf.with_ccr(ccr)
 
 
+@entry
 @renames.arguments("bench_dags")
 def bench_dags(
     n: int, *, rng: checks.Random, jobs: tuple[int, int] = _SIZES, unit: checks.Duration = 300.0
@@ -203,9 +207,9 @@ def bench_dags(
     >>> [wf.n_jobs for wf in fs.synthetic.bench_dags(3, rng=1)]
     [229, 191, 247]
     """
-    count, rng = checks.whole("n", n, low=1), checks.generator(rng)
+    count, rng = checks.whole("n", n, low=1, high=1_000_000), checks.generator(rng)
     low = checks.whole("least number of jobs", jobs[0], low=1)
-    high = checks.whole("largest number of jobs", jobs[1], low=low)
+    high = checks.whole("largest number of jobs", jobs[1], low=low, high=1_000_000)
     seconds = checks.number("unit", unit, above=0.0, unit="s")
     found = []
     for number in range(count):

@@ -12,6 +12,7 @@ from faultsim.arrays import Floats
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.numbering import numbering
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.synthetic.renewal import REPAIRS, Repairs, renewal_failures
 from faultsim.synthetic.times import Times
@@ -19,6 +20,7 @@ from faultsim.synthetic.times import Times
 _DAY = 86_400.0
 
 
+@entry
 @renames.arguments("domain_failures")
 def domain_failures(
     domains: Domains,

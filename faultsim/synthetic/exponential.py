@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike
 from faultsim import checks, renames
 from faultsim.arrays import LongIntegers
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 
 
+@entry
 @renames.arguments("exponential")
 def exponential(
     jobs: int,
@@ -54,7 +56,7 @@ def exponential(
     >>> len(log), sorted(set(log.size.tolist()))
     (1000, [1, 2, 4])
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     between = checks.number("mean_gap", mean_gap, above=0.0, unit="seconds")
     runs = checks.number("mean_runtime", mean_runtime, above=0.0, unit="seconds")
     gaps = rng.exponential(between, n)

@@ -15,6 +15,7 @@ from faultsim import checks, rates, renames
 from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
@@ -22,6 +23,7 @@ _DAY = 86_400.0
 _KEYS_AT_ONCE = 1 << 21
 
 
+@entry
 @renames.arguments("weibull_failures")
 def weibull_failures(
     nodes: int,
@@ -172,10 +174,11 @@ def _drawn(
         coin=coins.random(len(node)),
         span=end,
         of=n,
-        name=f"Weibull({shape:g})",
+        name=f"Weibull({float(shape):g})",
     )
 
 
+@entry
 @renames.arguments("exponential_failures")
 def exponential_failures(
     nodes: int,

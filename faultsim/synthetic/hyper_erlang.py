@@ -15,6 +15,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError
 
 # A fit that needs more stages is a constant for all purposes.
@@ -63,10 +64,13 @@ class HyperErlang:
     def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         rng = checks.generator(rng)
-        scale = np.where(rng.random(n) < self.p1, 1 / self.rate1, 1 / self.rate2)
+        scale = np.where(
+            rng.random(checks.whole("n", n, low=0, high=checks.MOST_ROWS)) < self.p1, 1 / self.rate1, 1 / self.rate2
+        )
         return rng.gamma(self.stages, scale)
 
 
+@entry
 def hyper_erlang_fit(m1: float, m2: float, m3: float) -> HyperErlang:
     """The hyper-Erlang distribution of the smallest order that has these three moments.
 
@@ -96,8 +100,10 @@ def hyper_erlang_fit(m1: float, m2: float, m3: float) -> HyperErlang:
     >>> fs.synthetic.hyper_erlang_fit(1.0, 1.2, 1.68).stages
     5
     """
-    if not all(math.isfinite(m) and m > 0 for m in (m1, m2, m3)):
-        raise InputError(f"hyper_erlang_fit: expected three positive moments, got {m1!r}, {m2!r}, {m3!r}")
+    for name, moment in (("m1", m1), ("m2", m2), ("m3", m3)):
+        if not 1e-60 <= checks.number(name, moment) <= 1e60:  # their squares and products are numbers, too
+            raise InputError(f"hyper_erlang_fit: {name} must be from 1e-60 to 1e60, got {moment!r}")
+    m1, m2, m3 = float(m1), float(m2), float(m3)
     skew = m1 * m3 / m2**2
     if m2 < m1**2 or skew < 1:
         raise InputError(f"hyper_erlang_fit: no positive variable has the moments {m1!r}, {m2!r}, {m3!r}")
@@ -207,6 +213,7 @@ def _fit_sample(values: Floats) -> HyperErlang:
         return HyperErlang(_MAX_STAGES, rate, rate, 1.0)
 
 
+@entry
 @renames.arguments("hyper_erlang")
 def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Workload) -> Workload:
     """A workload from per-class hyper-Erlang fits ([jann1997]; [zhang2004] section 3).
@@ -232,7 +239,7 @@ def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Wor
     >>> len(fs.synthetic.hyper_erlang(500, rng=2, model=log))
     500
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     if isinstance(model, Workload):
         model = HyperErlangModel.fit(model)
     if not isinstance(model, HyperErlangModel):

@@ -13,6 +13,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import OptionError
 
 _BUCKETS = 48  # half hours of a day
@@ -58,6 +59,7 @@ _ANY = _Type(
 )  # fmt: skip
 
 
+@entry
 @renames.arguments("lublin")
 def lublin(jobs: int, *, rng: checks.Random, nodes: int = 128, types: bool = True) -> Workload:
     """A workload by the model of [lublin2003].
@@ -91,7 +93,7 @@ def lublin(jobs: int, *, rng: checks.Random, nodes: int = 128, types: bool = Tru
     >>> len(log), int(log.size.max()) <= 256
     (2000, True)
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     if not float(nodes).is_integer() or nodes < 8:
         raise OptionError(f"nodes: expected a whole number of at least 8, got {nodes!r}")
     kinds = (_INTERACTIVE, _BATCH) if types else (_ANY,)

@@ -12,6 +12,7 @@ from faultsim import checks, rates, renames
 from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
+from faultsim.entries import entry
 from faultsim.synthetic.times import Times, sample_times
 
 #: Weibull shapes of the three sub-populations of [li2009]: early failures, chance, wear.
@@ -49,6 +50,7 @@ UPTIMES: dict[Uptimes, _Draw] = {
 }
 
 
+@entry
 @renames.arguments("renewal_failures")
 def renewal_failures(
     nodes: int,

@@ -14,6 +14,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.arrays import Floats, Indices
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.synthetic.stand_in import Mix, Whole, counts, daily_arrivals, draw_mix, in_series, site_schedule
 
 _DAY = 86_400.0
@@ -176,6 +177,7 @@ _ROUND = np.array(
 _ROUND_SHARE = 0.85
 
 
+@entry
 @renames.arguments("nasa_like")
 def nasa_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the NASA iPSC/860 log of [krevat2002] (128 nodes, sizes powers of two, no estimates).
@@ -201,7 +203,7 @@ def nasa_like(jobs: int, *, rng: checks.Random) -> Workload:
     >>> round(summary["size_mean"], 1), round(summary["offered_load"], 2), summary["power_of_two_share"]
     (6.3, 0.6, 1.0)
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     jobs, probes = counts([_JOBS - _NASA_CHECKS, _NASA_CHECKS], n).tolist()
     span = _NASA.span * n / _JOBS
     size, runtime, user, submit = _ordered(_NASA, jobs, span, rng)
@@ -216,6 +218,7 @@ def nasa_like(jobs: int, *, rng: checks.Random) -> Workload:
     return _workload("NASA stand-in", submit, runtime[rows], size[rows], user[rows])
 
 
+@entry
 @renames.arguments("sdsc_like")
 def sdsc_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the SDSC SP2 log of [krevat2002] (128 nodes, any size, with estimates).
@@ -241,7 +244,7 @@ def sdsc_like(jobs: int, *, rng: checks.Random) -> Workload:
     >>> round(log.summary(nodes=128)["offered_load"], 2), bool((log.estimate >= log.runtime).all())
     (0.74, True)
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     span = _SDSC.span * n / _JOBS
     size, runtime, user, submit = _ordered(_SDSC, n, span, rng)
     submit, rows = _as_logged(_SDSC, submit, runtime, size, span)
@@ -249,6 +252,7 @@ def sdsc_like(jobs: int, *, rng: checks.Random) -> Workload:
     return _workload("SDSC stand-in", submit, runtime, size, user, _requests(runtime, rng))
 
 
+@entry
 @renames.arguments("llnl_like")
 def llnl_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the LLNL Cray T3D log of [oliner2004] (256 nodes, sizes powers of two, no estimates).
@@ -282,7 +286,7 @@ def llnl_like(jobs: int, *, rng: checks.Random) -> Workload:
     >>> round(summary["size_mean"], 1), round(summary["offered_load"], 2), summary["power_of_two_share"]
     (46.7, 0.62, 1.0)
     """
-    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1, high=checks.MOST_ROWS), checks.generator(rng)
     span = _LLNL.span * n / _JOBS
     size, runtime, user, submit = _ordered(_LLNL, n, span, rng)
     submit, rows = _as_logged(_LLNL, submit, runtime, size, span)

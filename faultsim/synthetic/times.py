@@ -50,7 +50,7 @@ class ExponentialTimes:
 
     def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
-        return checks.generator(rng).exponential(self.mean, n)
+        return checks.generator(rng).exponential(self.mean, _count(n))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class LognormalTimes:
     def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
         spread = math.sqrt(math.log1p((self.sd / self.mean) ** 2))
-        return checks.generator(rng).lognormal(math.log(self.median), spread, n)
+        return checks.generator(rng).lognormal(math.log(self.median), spread, _count(n))
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,11 @@ class WeibullTimes:
 
     def sample(self, n: int, rng: checks.Random) -> Floats:
         """`n` independent values in seconds."""
-        return self.scale * checks.generator(rng).weibull(self.shape, n)
+        return self.scale * checks.generator(rng).weibull(self.shape, _count(n))
+
+
+def _count(n: int) -> int:
+    return checks.whole("n", n, low=0, high=checks.MOST_ROWS)
 
 
 def _in_seconds(drawn: ArrayLike) -> Floats:
@@ -134,7 +138,7 @@ def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> 
     >>> sample_times("downtime", lambda n, rng: rng.integers(1, 3, n), 3, np.random.default_rng(1))
     array([1., 2., 2.])
     """
-    if isinstance(times, _Sampler):
+    if isinstance(times, _Sampler) and not hasattr(times, "iloc"):  # a column of pandas samples itself
         values = _in_seconds(times.sample(n, rng))
     elif callable(times):
         values = _in_seconds(times(n, rng))

@@ -309,7 +309,7 @@ def test_nobody_else_decides():
     d = sim.advance(until=13)
     with pytest.raises(fs.DecisionError, match=r"the scheduler of this simulation \(easy\) decides"):
         d.requeue(1)
-    with pytest.raises(TypeError, match=r"comes from Simulation\.advance"):
+    with pytest.raises(fs.DecisionError, match=r"comes from Simulation\.advance"):
         fs.Decision()
 
 
@@ -339,7 +339,7 @@ def test_decisions_and_columns_come_from_a_simulation():
     d = simulation().advance()
     empty = fs.Decision.__new__(fs.Decision)
     assert "over" in repr(empty)
-    with pytest.raises(TypeError, match=r"comes from Simulation\.advance"):
+    with pytest.raises(fs.DecisionError, match=r"comes from Simulation\.advance"):
         _ = empty.free
     for columns in (d.queue, d.running):
         with pytest.raises(TypeError):
