@@ -2,8 +2,8 @@
 The cubes of a pod
 ==================
 
-A TPU v4 pod at its fullest instant: the colour says which cubes XX
-down. With optical switches the cubes of a slice need not be next to each other.
+A TPU v4 pod at its fullest instant: a colour is one slice, and a cube with a frame has a host that is down. With
+optical switches the cubes of a slice need not be next to each other.
 """
 
 import numpy as np
