@@ -31,6 +31,7 @@ from faultsim.cli import specs
 from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
 from faultsim.cli.output import print_json
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Parser, duration
 from faultsim.cli.result_output import (
     add_report,
@@ -198,7 +199,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         print(f"log      {source.text}")
         if failures is not None:
             print(f"failures {failures.text}")
-        print("\n".join([str(result), *(f"note: {note}" for note in notes)]))
+        print("\n".join([notes_in_own_words(str(result)), *(f"note: {note}" for note in notes)]))
         for text in tables(result, args):
             print(text)
         for path in written:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import faultsim as fs
 from faultsim.cli import failures, log, status, workflow
 from faultsim.cli.output import print_json, shown
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Parser
 from faultsim.cli.result_output import (
     add_report,
@@ -113,7 +114,7 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
         found = {"why": [{**why.as_dict(), "same_id": same} for why, same in reasons]} if reasons else {}
         print_json({"file": args.file, **document(result, args), **found, "files": written})
     elif not silent:
-        said = [str(result), *tables(result, args)]
+        said = [notes_in_own_words(str(result)), *tables(result, args)]
         if reasons:
             said = [line for why, same in reasons for line in (str(why), *_note(why, same))]
         print(shown("\n".join([f"result   {args.file}", *said, *(f"written  {path}" for path in written)])))

@@ -25,6 +25,7 @@ from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
 from faultsim.cli.output import print_json, shown, table
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Action, Parser, choose, duration, seed
 from faultsim.cli.result_output import check_report
 from faultsim.cli.run_failures import MAPPINGS, open_failures
@@ -44,7 +45,7 @@ _NODES = 32
 
 def _add_workflows(parser: Parser) -> None:
     formats = "; ".join(f"{name}: {row.summary} ({row.extension})" for name, row in FORMATS.items())
-    parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help=f"FILE or FILE:FORMAT; {formats}")
+    parser.add_argument("workflows", nargs="*", default=[], metavar="WORKFLOW", help=f"FILE or FILE:FORMAT; {formats}")
     parser.add_argument("--count", type=int, metavar="N", help=f"workflows that are made up (default {_MADE_UP})")
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of all that is drawn (default 0)")
     change = parser.add_argument_group("changes of the workflows, in this order")
@@ -262,7 +263,7 @@ def give(
         made_by = {"faultsim": __version__, "model_revision": result.model_revision}
         print_json({**made_by, "source": lines, **_document(result), "files": written})
     elif not silent:
-        print(shown("\n".join([*lines, str(result), *(f"written  {path}" for path in written)])))
+        print(shown("\n".join([*lines, notes_in_own_words(str(result)), *(f"written  {path}" for path in written)])))
 
 
 def _document(result: WorkflowResult) -> dict[str, object]:

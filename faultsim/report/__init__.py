@@ -3,6 +3,7 @@
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """
 
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.report.numbers import Amount, Term
 from faultsim.report.page import Code, Page, Picture, Section, Stack, Text, Warnings
 from faultsim.report.run import report_run
@@ -25,3 +26,5 @@ __all__ = [
     "report_sweep",
     "report_workflows",
 ]
+
+_show_types_of(globals())

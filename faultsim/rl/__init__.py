@@ -21,3 +21,5 @@ for _class, _vector in ((PickJob, VectorPickJob), (PickBox, None), (Respond, Non
     _name = f"faultsim/{_class.__name__}-v0"
     if _name not in gymnasium.registry:
         gymnasium.register(_name, entry_point=_class, vector_entry_point=_vector)
+
+checks.show_types_of(globals())

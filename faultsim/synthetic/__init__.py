@@ -1,5 +1,6 @@
 """Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
 from faultsim.synthetic.domains import domain_failures
 from faultsim.synthetic.exponential import exponential
@@ -39,3 +40,5 @@ __all__ = [
     "sdsc_like",
     "weibull_failures",
 ]
+
+_show_types_of(globals())
