@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING
 
 # Inputs
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import Limits
@@ -296,19 +297,8 @@ __all__ = [
     "synthetic",
 ]
 
-
-def _show_types() -> None:
-    """`help()` shows the types of functions in short words."""
-    from types import FunctionType
-
-    from faultsim.checks import show_types
-
-    for name in __all__:
-        if isinstance(function := globals().get(name), FunctionType):
-            show_types(function)
-
-
-_show_types()
+# `help()` shows types in short words.
+_show_types_of(globals())
 _guard(globals())
 
 #: Name -> its module, where that is imported when it is first asked for; "" names a package itself.
@@ -331,7 +321,10 @@ def __getattr__(name: str) -> object:
 
         value: object = import_module(f"faultsim.{_LATER[name] or name}")
         if _LATER[name]:
+            from faultsim.checks import show_types
+
             value = globals()[name] = getattr(value, name)
+            show_types(value)
         return value
     from faultsim.checks import did_you_mean
 

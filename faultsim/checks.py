@@ -13,7 +13,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from types import UnionType
+from functools import cache
+from types import FunctionType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -400,11 +401,31 @@ class ShownType:
         return self._words
 
 
-def show_types(function: Any) -> None:
-    """Give a function annotations that ``help()`` shows in short words."""
-    inside = inspect.unwrap(function)
-    inside.faultsim_types = {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
-    inside.__annotations__ = {name: shown_type(kind) for name, kind in inside.__annotations__.items()}
+#: Classes whose methods have such annotations.
+_SHOWN: set[type] = set()
+
+
+def show_types(thing: Any) -> None:
+    """Give a function, or the public methods of a class, annotations that ``help()`` shows in short words."""
+    if isinstance(thing, FunctionType):
+        inside: Any = inspect.unwrap(thing)
+        inside.faultsim_types = {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
+        inside.__annotations__ = {name: shown_type(kind) for name, kind in inside.__annotations__.items()}
+    elif isinstance(thing, type):
+        for cls in thing.__mro__:
+            if cls in _SHOWN or not cls.__module__.startswith("faultsim."):
+                continue
+            _SHOWN.add(cls)
+            for name, value in vars(cls).items():
+                method = getattr(value, "__func__", value)
+                if isinstance(method, FunctionType) and (name in ("__init__", "__new__") or not name.startswith("_")):
+                    show_types(method)
+
+
+def show_types_of(names: Mapping[str, Any]) -> None:
+    """The same for all public names of a module, its ``globals()``."""
+    for name in names["__all__"]:
+        show_types(names.get(name))
 
 
 def shown_type(kind: Any) -> ShownType:
@@ -419,30 +440,47 @@ def shown_type(kind: Any) -> ShownType:
     return ShownType(_words(kind))
 
 
+_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+
+
+@cache
+def _unions() -> dict[str, tuple[Any, ...]]:
+    """Name -> the parts of unions that have one."""
+    from numpy.typing import ArrayLike
+
+    return {"ArrayLike": get_args(ArrayLike), "Duration": get_args(Duration)}
+
+
 def _words(kind: Any) -> str:
     if kind is None or kind is type(None):
         return "None"
-    if isinstance(kind, ShownType | str):
+    if isinstance(kind, str):
+        return _MODULES.sub("", kind)
+    if isinstance(kind, ShownType):
         return str(kind)
     if isinstance(kind, ForwardRef):
-        return kind.__forward_arg__
+        return _MODULES.sub("", kind.__forward_arg__)
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _words(parts[0])
     if origin is Literal:
         return " | ".join(map(repr, parts)) if len(parts) < 5 else "str"
     if origin is Union or origin is UnionType:
-        durations = get_args(Duration)
-        whole = all(each in parts for each in durations)
-        rest = [each for each in parts if each not in durations] if whole else list(parts)
-        return " | ".join([*(["Duration"] if whole else []), *map(_words, rest)])
+        rest, named = list(parts), []
+        for name, several in _unions().items():
+            if all(each in rest for each in several):
+                rest = [each for each in rest if each not in several]
+                named.append(name)
+        return " | ".join([*named, *map(_words, rest)])
+    if getattr(origin, "__name__", "") == "ndarray":
+        return "ndarray"
     if isinstance(parts, tuple) and parts and origin is not None:
         listed = ", ".join(
-            "..." if each is ... else str(list(map(_words, each))) if isinstance(each, list) else _words(each)
+            "..." if each is ... else f"[{', '.join(map(_words, each))}]" if isinstance(each, list) else _words(each)
             for each in parts
         )
         return f"{getattr(origin, '__name__', origin)}[{listed}]"
-    return getattr(kind, "__name__", None) or re.sub(r"\b(?:\w+\.)+(?=\w)", "", repr(kind))
+    return getattr(kind, "__name__", None) or _MODULES.sub("", repr(kind))
 
 
 def count(number: int, nouns: str) -> str:

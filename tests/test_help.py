@@ -1,7 +1,9 @@
 """What a person sees at the prompt: signatures without internals, completion without what only engines call."""
 
+import importlib
 import inspect
 import pydoc
+import re
 
 import pytest
 
@@ -26,6 +28,25 @@ def test_signatures_are_readable(name):
     signatures = [line for line in shown if (f"{name}(" in line and ">>>" not in line) or "__init__(" in line]
     for text in ("Annotated[", " at 0x", "<function", "_typing", "ForwardRef"):
         assert not [line for line in signatures if text in line]
+
+
+@pytest.mark.parametrize("module", ["faultsim", "faultsim.plot", "faultsim.report", "faultsim.synthetic"])
+def test_types_of_all_functions_and_methods_are_short(module):
+    """Without modules, quotes around names, and the parts of long unions."""
+    of = importlib.import_module(module)
+    long = re.compile(r"\b\w+\.\w+\.|typing\.|: '[A-Z]|-> '|_Buffer|ForwardRef|Annotated")
+    seen = 0
+    for thing in map(of.__dict__.get, of.__all__):
+        methods = inspect.getmembers(thing, inspect.isroutine) if inspect.isclass(thing) else [("", thing)]
+        for name, called in methods:
+            inside = getattr(called, "__func__", called)
+            if name.startswith("_") or not inspect.isfunction(inside) or not inside.__module__.startswith("faultsim"):
+                continue
+            shown = inspect.signature(inside)
+            types = [each.annotation for each in shown.parameters.values()] + [shown.return_annotation]
+            assert not [kind for kind in types if long.search(inspect.formatannotation(kind))], (thing, name)
+            seen += 1
+    assert seen > 9
 
 
 def test_types_are_short():

@@ -7,6 +7,8 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from faultsim.checks import no_attribute
+
 from faultsim._core.avoidance cimport choose_now
 from faultsim._core.changes cimport changes_since
 from faultsim._core.checkpointing.requests cimport can_save, save
@@ -193,6 +195,9 @@ cdef class Decision(Moment):
 
     def __dealloc__(self):
         c_free(self.later)
+
+    def __getattr__(self, str name):
+        raise no_attribute(type(self), name)
 
     def __repr__(self):
         if self.s != NULL:

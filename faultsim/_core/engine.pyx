@@ -356,14 +356,14 @@ cdef class Engine:
             raise self.parts.hidden_runtime()
         return np.asarray(self.inputs[1])[jobs]
 
-    def column_of(self, name, rows):
-        """A further column of the user's log."""
+    def column_of(self, name, rows, jobs=None):
+        """A further column of the user's log; `jobs` have those of the scheduler, for a hint."""
         if name == "runtime":
             raise self.parts.hidden_runtime()
         try:
             return self.world.columns[name][rows]
         except KeyError:
-            raise AttributeError(f"the log has no column {name!r}") from None
+            raise self.parts.no_column(name, jobs, self.world.columns) from None
 
     def nodes_of(self, int32_t job):
         """Where a job is: its box, or its nodes, ascending."""

@@ -107,7 +107,7 @@ cdef class Jobs:
         _inside = self.moment.enter(True)
         if name == "runtime":
             return self.moment.engine.runtimes_of(self.moment.reader, self.numbers())
-        return self.moment.engine.column_of(name, self.index)
+        return self.moment.engine.column_of(name, self.index, self)
 
 
 cdef class Waiting(Jobs):

@@ -154,10 +154,10 @@ def _hear_of_old_names() -> None:
 
 def _in_words(error: FaultsimError, argv: Sequence[str]) -> str:
     """What is wrong, in the words of the command that met it."""
-    if list(argv[:1]) not in (["run"], ["plan"]) and list(argv[:2]) != ["workflow", "run"]:
-        return str(error)
-    from faultsim.cli.own_words import in_own_words, in_words_of_plans
+    from faultsim.cli.own_words import in_own_words, in_words_of_plans, of_files_and_changes
 
+    if list(argv[:1]) not in (["run"], ["plan"]) and list(argv[:2]) != ["workflow", "run"]:
+        return of_files_and_changes(str(error))
     return in_words_of_plans(str(error)) if argv[0] == "plan" else in_own_words(str(error))
 
 

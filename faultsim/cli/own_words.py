@@ -44,6 +44,38 @@ def _entry(found: re.Match[str]) -> str:
     return f'{found["name"]} = "{value}"' if value else found["name"]
 
 
+def of_files_and_changes(message: str) -> str:
+    """Methods that change an input, and options that a saved result was made without, as all commands call them.
+
+    Examples
+    --------
+    >>> of_files_and_changes("the load of with_load() must be above 0, got 0.0")
+    '--load must be above 0, got 0.0'
+    >>> of_files_and_changes("with_count: 1000 are requested; repeat=True repeats it end to end")
+    '--count: 1000 are requested; --repeat repeats it end to end'
+    >>> of_files_and_changes("this run recorded no events: simulate with record=True to keep them")
+    'this run recorded no events: save it with --record to keep them'
+    """
+    said = re.sub(
+        r"(?:(?:the )?\w+ of )?\bwith_(\w+)(?:\(\)|(?=: )|\(([^()]*)\))",
+        lambda found: f"--{found[1].replace('_', '-')}{f' {found[2]}' if found[2] else ''}",
+        message,
+    )
+    said = said.replace("simulate with record=True", "save it with --record")
+    return re.sub(r"\brepeat=True\b", "--repeat", said)
+
+
+def notes_in_own_words(text: str) -> str:
+    """The same of the notes among the lines of a result.
+
+    Examples
+    --------
+    >>> notes_in_own_words("n_jobs  3\\nnote: recovery=Hold has no effect: nothing fails in this run")
+    'n_jobs  3\\nnote: --recovery hold has no effect: nothing fails in this run'
+    """
+    return "\n".join(in_own_words(line) if line.startswith("note: ") else line for line in text.split("\n"))
+
+
 def in_own_words(message: str) -> str:
     """The message as a user of the command line would write it.
 
@@ -54,7 +86,8 @@ def in_own_words(message: str) -> str:
     >>> in_own_words('Confidence(probability=0.1) needs failures: give failures=, or pass oversized="drop"')
     'confidence:probability=0.1 needs failures: give --failures, or pass --oversized drop'
     """
-    said = re.sub(r"Cluster\([\d,]+, shape=\(x, y, z\)\)", "--machine cluster:XxYxZ", message)
+    said = of_files_and_changes(message)
+    said = re.sub(r"Cluster\([\d,]+, shape=\(x, y, z\)\)", "--machine cluster:XxYxZ", said)
     said = re.sub(r"SharedOutputs\(cost=([\d.]+)\)", r"shared:\1", said).replace(
         "nodes of Resources must", "--nodes must"
     )

@@ -79,6 +79,14 @@ def duration_once_in_days(text: str) -> float | str:
     raise argparse.ArgumentTypeError(f"{text} was in days before: write {days:g}d, or {days:g}s")
 
 
+def _number(text: str, kind: type[float]) -> float:
+    """The type of an argument that is a number."""
+    try:
+        return parsed(text, kind)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no {'whole ' if kind is int else ''}number") from None
+
+
 class Parser(argparse.ArgumentParser):
     """`argparse.ArgumentParser` whose errors are one line with exit status 2, without the usage block."""
 
@@ -87,7 +95,7 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, **kwargs)
         for kind in (int, float):
-            self.register("type", kind, partial(parsed, kind=kind))
+            self.register("type", kind, partial(_number, kind=kind))
 
     #: The command whose help explains the arguments, if not this one.
     explained_by = ""

@@ -1,7 +1,7 @@
 """What ``faultsim run`` and ``faultsim show`` write of a result, and its part of their JSON documents."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from faultsim.data.column_files import write_csv
 from faultsim.data.tabular import ColumnTable
@@ -9,6 +9,31 @@ from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.results.provenance import plain
 from faultsim.results.result import Result
+
+#: Options of ``--report``, and what each does without it: nothing.
+_OF_REPORTS = ("reasons", "title", "against")
+
+
+def add_report(out: argparse._ArgumentGroup, words: str) -> None:
+    """``--report``, ``--reasons`` and ``--title``; `words` are the help of the first."""
+    out.add_argument("--report", metavar="FILE", help=words)
+    out.add_argument(
+        "--reasons",
+        type=int,
+        metavar="N",
+        help="jobs for which the report says why they waited, those that waited longest; each simulates the run again "
+        "(default: at most 40, fewer of a long log)",
+    )
+    out.add_argument("--title", metavar="TEXT", help="heading of the report")
+
+
+def check_report(args: argparse.Namespace) -> None:
+    """Reject options of ``--report`` without it, and a negative number of reasons, before the work."""
+    for name in _OF_REPORTS:
+        if not args.report and getattr(args, name, None) not in (None, []):
+            raise OptionError(f"--{name} is for --report FILE")
+    if (getattr(args, "reasons", None) or 0) < 0:
+        raise OptionError(f"--reasons must be at least 0, got {args.reasons}")
 
 
 def require_pictures(args: argparse.Namespace) -> None:
@@ -19,8 +44,16 @@ def require_pictures(args: argparse.Namespace) -> None:
         require_matplotlib()
 
 
-def write_result(result: Result, args: argparse.Namespace, *, source: Sequence[str], command: str = "") -> None:
-    """Write ``--csv``, ``--gantt`` and ``--report``; `source` and `command` are for the report."""
+def write_result(
+    result: Result,
+    args: argparse.Namespace,
+    *,
+    source: Sequence[str],
+    command: str = "",
+    name: str = "this run",
+    against: Mapping[str, Result] | None = None,
+) -> None:
+    """Write ``--csv``, ``--gantt`` and ``--report``; what follows `args` is for the report."""
     if args.csv:
         write_csv(args.csv, result.jobs)
     if args.gantt:
@@ -38,7 +71,17 @@ def write_result(result: Result, args: argparse.Namespace, *, source: Sequence[s
     if args.report:
         from faultsim.report import report_run
 
-        report_run(result, command=command, source=source, power=power_of(args)).write(args.report)
+        page = report_run(
+            result,
+            against=against,
+            name=name,
+            title=args.title or "",
+            command=command,
+            source=source,
+            power=power_of(args),
+            reasons=args.reasons,
+        )
+        page.write(args.report)
 
 
 def add_tables(out: argparse._ArgumentGroup) -> None:

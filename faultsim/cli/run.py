@@ -31,8 +31,18 @@ from faultsim.cli import specs
 from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
 from faultsim.cli.output import print_json
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Parser, duration
-from faultsim.cli.result_output import add_tables, document, power_of, require_pictures, tables, write_result
+from faultsim.cli.result_output import (
+    add_report,
+    add_tables,
+    check_report,
+    document,
+    power_of,
+    require_pictures,
+    tables,
+    write_result,
+)
 from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
@@ -117,7 +127,7 @@ def _add_arguments(parser: Parser) -> None:
     )
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg; - is SVG)")
-    out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
+    add_report(out, "write metrics, figures and tables as one HTML file")
     add_tables(out)
     add_quiet(out)
 
@@ -138,6 +148,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     require_pictures(args)
     power_of(args)  # complains before the work
+    check_report(args)
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
@@ -196,7 +207,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         print(f"log      {source.text}")
         if failures is not None:
             print(f"failures {failures.text}")
-        print("\n".join([str(result), *(f"note: {note}" for note in notes)]))
+        print("\n".join([notes_in_own_words(str(result)), *(f"note: {note}" for note in notes)]))
         for text in tables(result, args):
             print(text)
         for path in written:

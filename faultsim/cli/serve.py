@@ -22,9 +22,10 @@ import contextlib
 import ipaddress
 import json
 import os
+import re
 import socket
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -123,12 +124,25 @@ class Server:
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
     def _start(self, id: int | str, **where: list[int]) -> dict[str, Any]:
-        self._decision().start(self._row(id), **where)
+        decision, row = self._decision(), self._row(id)
+        with self._by_id(row):
+            decision.start(row, **where)
         return {"ok": True}
 
     def _requeue(self, id: int | str) -> dict[str, object]:
-        self._decision().requeue(self._row(id))
+        decision, row = self._decision(), self._row(id)
+        with self._by_id(row):
+            decision.requeue(row)
         return {"ok": True}
+
+    @contextlib.contextmanager
+    def _by_id(self, row: int) -> Iterator[None]:
+        """Errors that name a row of the log name the id of its job, as requests do."""
+        try:
+            yield
+        except FaultsimError as error:
+            said = re.sub(rf"\bjob {row}\b", lambda _: f"job {self._ids[row]!r}", str(error))
+            raise type(error)(said) from None
 
     def _wake(self, t: float) -> dict[str, Any]:
         self._decision().wake(t)

@@ -16,8 +16,18 @@ from collections.abc import Sequence
 import faultsim as fs
 from faultsim.cli import failures, log, status, workflow
 from faultsim.cli.output import print_json, shown
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Parser
-from faultsim.cli.result_output import add_tables, document, power_of, require_pictures, tables, write_result
+from faultsim.cli.result_output import (
+    add_report,
+    add_tables,
+    check_report,
+    document,
+    power_of,
+    require_pictures,
+    tables,
+    write_result,
+)
 from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
@@ -26,7 +36,7 @@ from faultsim.readers.table import what_is
 from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
 #: Options that only a saved result has.
-_OF_RESULTS = frozenset({"--gantt", "--why", "--report"})
+_OF_RESULTS = frozenset({"--gantt", "--why", "--report", "--reasons", "--title", "--against"})
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -65,7 +75,14 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--json", action="store_true", help="print only one JSON document")
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when, if it was recorded")
-    out.add_argument("--report", metavar="FILE", help="write the report, if it was recorded")
+    add_report(out, "write the report; figures of who ran where need a run with --record")
+    out.add_argument(
+        "--against",
+        metavar="RESULT",
+        action="append",
+        default=[],
+        help="another saved result of the same jobs, with which the report compares the first; may be given again",
+    )
     out.add_argument(
         "--why",
         metavar="ID",
@@ -87,15 +104,17 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     silent = check_targets(files, json=args.json) or args.quiet
     require_pictures(args)
     power_of(args)  # complains before the work
+    check_report(args)
     result = fs.load_result(args.file, allow_older_results=args.allow_older_results)
     reasons = [_why(result, text) for text in args.why or ()]
-    write_result(result, args, source=[f"saved result: {args.file}"])
+    others = {path: fs.load_result(path, allow_older_results=args.allow_older_results) for path in args.against}
+    write_result(result, args, source=[f"saved result: {args.file}"], name=args.file, against=others or None)
     written = [path for path in files.values() if path]
     if args.json:
         found = {"why": [{**why.as_dict(), "same_id": same} for why, same in reasons]} if reasons else {}
         print_json({"file": args.file, **document(result, args), **found, "files": written})
     elif not silent:
-        said = [str(result), *tables(result, args)]
+        said = [notes_in_own_words(str(result)), *tables(result, args)]
         if reasons:
             said = [line for why, same in reasons for line in (str(why), *_note(why, same))]
         print(shown("\n".join([f"result   {args.file}", *said, *(f"written  {path}" for path in written)])))
@@ -123,7 +142,7 @@ def _workflows(parser: Parser, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     silent = workflow.check_output(args)
     result = fs.load_workflow_result(args.file, allow_older_results=args.allow_older_results)
-    if args.events or args.figure:
+    if args.events or args.figure:  # a report says where the run was not recorded
         bool(result.events)  # complains before anything is written
     workflow.give(result, args, [f"result   {args.file}"], silent=silent)
     return 0

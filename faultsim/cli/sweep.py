@@ -69,6 +69,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     check_table_arguments(args)
     check_executor_arguments(args)
     shard = parse_shard(args.shard)
+    _refuse_results(args.spec)
     try:
         sweep = read_sweep(args.spec)
     except InputError as error:
@@ -120,6 +121,13 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         )
     show_table(store, sweep.id, args, said)
     return 2 if filled.failed else 0
+
+
+def _refuse_results(path: str) -> None:
+    """Reject a store or a saved result in place of the file of a sweep."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(16).startswith((b"PK\x03\x04", b"SQLite format 3\0")):
+            raise OptionError(f"{path}: saved results, and no file of a sweep: 'faultsim show {path}' prints them")
 
 
 def _as_it_is(row: dict[str, Any], older: Sequence[str], store: str, args: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ one, workflows are made up.  The options of all but summary:
 """
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from typing import Literal
 
@@ -24,7 +25,9 @@ from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
 from faultsim.cli.output import print_json, shown, table
+from faultsim.cli.own_words import notes_in_own_words
 from faultsim.cli.parser import Action, Parser, choose, duration, seed
+from faultsim.cli.result_output import check_report
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workflow import Workflow
@@ -42,7 +45,7 @@ _NODES = 32
 
 def _add_workflows(parser: Parser) -> None:
     formats = "; ".join(f"{name}: {row.summary} ({row.extension})" for name, row in FORMATS.items())
-    parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help=f"FILE or FILE:FORMAT; {formats}")
+    parser.add_argument("workflows", nargs="*", default=[], metavar="WORKFLOW", help=f"FILE or FILE:FORMAT; {formats}")
     parser.add_argument("--count", type=int, metavar="N", help=f"workflows that are made up (default {_MADE_UP})")
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of all that is drawn (default 0)")
     change = parser.add_argument_group("changes of the workflows, in this order")
@@ -204,15 +207,16 @@ def _run(parser: Parser, argv: Sequence[str]) -> int:
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     silent = check_output(args)
-    result, lines = _simulated(args, record=bool(args.events or args.figure or args.record))
+    result, lines = _simulated(args, record=bool(args.events or args.figure or args.report or args.record))
     if args.save:
         result.save(args.save)
-    give(result, args, lines, silent=silent)
+    command = shlex.join(["faultsim", "workflow", "run", *argv])
+    give(result, args, lines, silent=silent, command=command)
     return 0
 
 
 #: Files that `give` writes, by the options that name them.
-_FILES = ("csv", "decisions", "events", "figure", "save")
+_FILES = ("csv", "decisions", "events", "figure", "report", "save")
 
 
 def add_output(parser: Parser) -> None:
@@ -225,32 +229,41 @@ def add_output(parser: Parser) -> None:
     out.add_argument(
         "--figure", metavar="FILE", help="draw which node worked on which job (.png, .pdf, .svg; - is SVG)"
     )
+    out.add_argument("--report", metavar="FILE", help="write metrics, makespans, figure and jobs as one HTML file")
+    out.add_argument("--title", metavar="TEXT", help="heading of the report")
     add_quiet(out)
 
 
 def check_output(args: argparse.Namespace) -> bool:
     """Reject what could not be written; whether nothing else is printed."""
     silent = check_targets({f"--{name}": getattr(args, name, None) for name in _FILES}, json=args.json)
-    if args.figure:
+    check_report(args)
+    if args.figure or args.report:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()
     return silent or args.quiet
 
 
-def give(result: WorkflowResult, args: argparse.Namespace, lines: Sequence[str], *, silent: bool) -> None:
-    """Write and print a result; `lines` say what it is made of."""
+def give(
+    result: WorkflowResult, args: argparse.Namespace, lines: Sequence[str], *, silent: bool, command: str = ""
+) -> None:
+    """Write and print a result; `lines` say what it is made of, `command` how for the report."""
     written = [path for name in _FILES if (path := getattr(args, name, None))]
     for path, columns in ((args.csv, "jobs"), (args.decisions, "decisions"), (args.events, "events")):
         if path:
             result.write_csv(path, columns)
     if args.figure:
         _draw(result, args.figure)
+    if args.report:
+        from faultsim.report import report_workflows
+
+        report_workflows(result, title=args.title or "", command=command).write(args.report)
     if args.json:
         made_by = {"faultsim": __version__, "model_revision": result.model_revision}
         print_json({**made_by, "source": lines, **_document(result), "files": written})
     elif not silent:
-        print(shown("\n".join([*lines, str(result), *(f"written  {path}" for path in written)])))
+        print(shown("\n".join([*lines, notes_in_own_words(str(result)), *(f"written  {path}" for path in written)])))
 
 
 def _document(result: WorkflowResult) -> dict[str, object]:

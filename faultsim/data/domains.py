@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,8 +39,8 @@ class _Cubes(_Counted, Protocol):
     def hosts(self) -> int: ...
 
 
-Nodes: TypeAlias = int | _Counted
-Places: TypeAlias = Sequence[int] | _Shaped | _Cubes
+Nodes: TypeAlias = int | str | _Counted
+Places: TypeAlias = Sequence[int] | str | _Shaped | _Cubes
 
 
 class Domains(DomainTable):
@@ -54,7 +54,7 @@ class Domains(DomainTable):
     members : mapping of str to array_like of int, or sequence of array_like of int
         The nodes of each domain, by its name; without names they are "kind 0", "kind 1" and so on.
     nodes : int or machine
-        Nodes of the machine, or the machine.
+        Nodes of the machine, or the machine, also as text: ``"cluster:128"``.
     kind : str
         What they are, for `rows` and `faultsim.synthetic.domain_failures`.
     downtime : float, optional
@@ -274,7 +274,7 @@ class Domains(DomainTable):
         >>> import faultsim as fs
         >>> fs.Domains.links((4, 4, 8))
         <Domains of 128 nodes: link 384>
-        >>> fs.Domains.links((4, 4, 8))["link z 0,0,7"].members
+        >>> fs.Domains.links("torus:4x4x8")["link z 0,0,7"].members
         array([0, 7], dtype=int32)
         """
         shape, width = _places(machine, hosts)
@@ -320,7 +320,17 @@ class Domains(DomainTable):
         return cls._same_size(names, word, _hosts_of(rows, width), place.size * width, downtime, effect)
 
 
+def _read(machine: object) -> Any:
+    """A machine that was given as text, as `parse_machine` reads it; all else as it is."""
+    if not isinstance(machine, str):
+        return machine
+    from faultsim.machines import parse_machine
+
+    return parse_machine(machine)
+
+
 def _nodes_of(machine: object) -> int:
+    machine = _read(machine)
     return checks.whole("nodes of domains", getattr(machine, "nodes", machine), low=1, high=MAX_NODES)
 
 
@@ -351,6 +361,7 @@ def _checked(name: str, given: ArrayLike, nodes: int) -> Integers:
 
 def _places(machine: object, hosts: int | None) -> tuple[tuple[int, int, int], int]:
     """The extents of a machine in places, and the nodes of a place."""
+    machine = _read(machine)
     if getattr(machine, "wiring", "") == "ocs":
         raise OptionError(
             "domains: optical switches join any cubes of this pod, so that none are neighbours and there are no rows, "
@@ -361,7 +372,7 @@ def _places(machine: object, hosts: int | None) -> tuple[tuple[int, int, int], i
             raise OptionError(f"hosts: a cube of this pod has {machine.hosts}, got {hosts}")
         return tuple(machine.cubes), int(machine.hosts)
     extents = getattr(machine, "shape", machine)
-    if not isinstance(extents, Sequence | np.ndarray) or isinstance(extents, str) or len(extents) != 3:
+    if not isinstance(extents, Sequence | np.ndarray) or len(extents) != 3:
         raise OptionError(f"domains: expected a machine with coordinates or three extents, got {checks.shown(machine)}")
     x, y, z = (checks.whole(f"the extent {axis}", n, low=1) for axis, n in zip(AXES, extents, strict=True))
     width = 1 if hosts is None else checks.whole("hosts", hosts, low=1)
@@ -371,6 +382,7 @@ def _places(machine: object, hosts: int | None) -> tuple[tuple[int, int, int], i
 
 def _wraps(machine: object) -> bool:
     """Whether a row of this machine ends where it begins."""
+    machine = _read(machine)
     is_cluster = hasattr(machine, "nodes") and not hasattr(machine, "cubes")
     return bool(getattr(machine, "wrap", not is_cluster))
 

@@ -4,6 +4,7 @@ matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn
 `matplotlib.figure.Figure` objects on the Agg canvas, so nothing global is touched and threads may draw.
 """
 
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.plot.base import PALETTE, new_figure, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.distribution import plot_distribution
@@ -46,3 +47,5 @@ __all__ = [
     "save",
     "use_theme",
 ]
+
+_show_types_of(globals())

@@ -14,7 +14,7 @@ from faultsim.entries import entry
 from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot.given import refuse
 from faultsim.plot.notebook import shown
-from faultsim.plot.theme import THEMES, ThemeName, current, root_figure, use_theme
+from faultsim.plot.theme import THEMES, ThemeName, current, root_figure, use_theme, widest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")
 _SLANTED_UP_TO = 24  # letters
 _UPRIGHT = 0.18  # inches between upright words
+_LETTERS = ("#FAFAFA", "#1B1C1E")  # on fills
 _EM = 0.58  # mean width of a letter, by the size of the font
 #: Unit of a time axis -> seconds, by the span from which it is used.
 _UNITS = (
@@ -80,6 +81,7 @@ def new_figure(
     >>> ax = plot_curves({"FCFS": ([40, 50, 60], [1, 2, 9])}, ax=left)
     """
     require_matplotlib()
+    width = min(width, widest())
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -125,8 +127,19 @@ def on(fill: str) -> str:
         return theme.ink
     if fill in (theme.soft, theme.kill):
         return theme.ground
-    bright = sum(int(fill[i : i + 2], 16) * part for i, part in ((1, 0.3), (3, 0.59), (5, 0.11)))
-    return "#FAFAFA" if bright < 140 else "#1B1C1E"
+    return max(_LETTERS, key=lambda letters: _contrast(letters, fill))
+
+
+def _contrast(one: str, other: str) -> float:
+    """From 1 to 21, by the formula of WCAG 2.1."""
+
+    def light(shade: str) -> float:
+        parts = [int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def colour(i: int) -> str:

@@ -57,6 +57,8 @@ THEMES: dict[str, Theme] = {
     "dark": Theme("dark", "#16181C", "#E8EAEE", "#A8AEB6", "#363B42", "#2A2E34", "#575E67", "#FF5A4F"),
 }
 _CURRENT: ContextVar[Theme] = ContextVar("theme", default=THEMES["light"])
+#: Largest width of a new figure in inches.
+_WIDEST: ContextVar[float] = ContextVar("widest", default=float("inf"))
 
 
 def current() -> Theme:
@@ -99,6 +101,36 @@ def use_theme(name: ThemeName) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+@contextmanager
+def at_most_wide(inches: float) -> Iterator[None]:
+    """Draw all new figures of a block at most so wide, with letters of the same size.
+
+    Examples
+    --------
+    >>> from faultsim.plot import new_figure
+    >>> with at_most_wide(4.0):
+    ...     figure = new_figure(7.0, 3.0)
+    >>> figure.get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    token = _WIDEST.set(inches)
+    try:
+        yield
+    finally:
+        _WIDEST.reset(token)
+
+
+def widest() -> float:
+    """The largest width of a new figure now, in inches.
+
+    Examples
+    --------
+    >>> widest()
+    inf
+    """
+    return _WIDEST.get()
 
 
 def root_figure(ax: Any) -> Any:

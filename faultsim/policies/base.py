@@ -1,6 +1,6 @@
 """What every policy has in common: a kind, a name, and a plain lowered form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from faultsim.errors import OptionError
 
 __all__ = [
     "Check", "FailureCount", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "SeenJobs", "Share",
-    "hidden_runtime", "nothing_returned", "reads_runtimes",
+    "hidden_runtime", "no_column", "nothing_returned", "reads_runtimes",
 ]  # fmt: skip
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
@@ -149,6 +149,30 @@ def hidden_runtime() -> OptionError:
     )
 
 
+def no_column(name: str, jobs: object, columns: Iterable[str]) -> AttributeError:
+    """The error for an attribute that jobs do not have, with a hint.
+
+    Parameters
+    ----------
+    name : str
+        What was read.
+    jobs : object
+        The jobs.
+    columns : iterable of str
+        Further columns of the log.
+
+    Examples
+    --------
+    >>> no_column("sizes", SeenJobs(submit=[], size=[]), ["queue"])
+    AttributeError("jobs have no 'sizes' (did you mean 'size'?), and the log has no such column")
+    """
+    if name.startswith("_"):  # Python looks for these, also in `dir`
+        return AttributeError(name)
+    known = [each for each in (*dir(jobs), *columns) if not each.startswith("_")]
+    hint = checks.did_you_mean(name, known)
+    return AttributeError(f"jobs have no {name!r}{hint}, and the log has no such column")
+
+
 class SeenJobs(SimpleNamespace):
     """Jobs, or one job, as a policy written in Python sees them: columns by name, without true run times."""
 
@@ -158,7 +182,7 @@ class SeenJobs(SimpleNamespace):
     def __getattr__(self, name: str) -> Any:
         if name == "runtime":
             raise hidden_runtime()
-        raise AttributeError(f"the log has no column {name!r}")
+        raise no_column(name, self, ())
 
 
 def _own_kinds() -> list[type]:

@@ -9,7 +9,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
-from faultsim.policies.base import hidden_runtime
+from faultsim.policies.base import hidden_runtime, no_column
 from faultsim.reference.changes import Changes, changes_since
 from faultsim.reference.eligibility import withdraw_now
 from faultsim.reference.fars.moves import Cost, interrupt
@@ -60,6 +60,9 @@ class Decision:
             self.node, self.until = question.node, math.inf if hidden else question.until
         elif kind == "checkpoint":
             self.asked = question.asked
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise checks.no_attribute(type(self), name)
 
     # -- what there is
 
@@ -476,7 +479,7 @@ class Table:
             try:
                 return self._decision._state.world.columns[name][self.index]
             except KeyError:
-                raise AttributeError(f"the log has no column {name!r}") from None
+                raise no_column(name, self, [*_COLUMNS, *self._decision._state.world.columns]) from None
         value, dtype = _COLUMNS[name]
         return np.array([value(self._decision, job) for job in self._jobs], dtype)
 

@@ -3,6 +3,7 @@
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """
 
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.entries import guard as _guard
 from faultsim.report.numbers import Amount, Term
 from faultsim.report.page import Code, Page, Picture, Section, Stack, Text, Warnings
@@ -27,4 +28,5 @@ __all__ = [
     "report_workflows",
 ]
 
+_show_types_of(globals())
 _guard(globals())

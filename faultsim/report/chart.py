@@ -1,6 +1,7 @@
 """The Gantt chart of a page: shapes, not a picture, while they are few, and the job where one points."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,12 +9,12 @@ import numpy as np
 from faultsim.arrays import LongIntegers, Values
 from faultsim.plot.base import time_unit
 from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt, killed
-from faultsim.plot.theme import current, root_figure, use_theme
+from faultsim.plot.held_runs import Runs
+from faultsim.plot.theme import at_most_wide, current, root_figure, use_theme
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report.packed import packed
 from faultsim.report.page import Picture
-from faultsim.report.svg import inline_svg
-from faultsim.report.waiting import reasons_of
+from faultsim.report.svg import NARROW, inline_svg
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
@@ -39,50 +40,55 @@ class Chart:
     """A Gantt chart that shows job and times where the pointer is; `name` begins the ids inside its picture.
 
     Up to 3,000 bars are shapes, more are a picture. Up to 30,000 show their job, and a button opens a view that zooms
-    and also shows user, nodes and, for some jobs, the reason of waiting: `reasons` is the largest number of such jobs.
+    and also shows user, nodes and, where `why` has it, the reason of waiting.
     """
 
     result: "Result"
     name: str
     caption: str = ""
+    #: Row of a job -> why it waited.
+    why: Mapping[int, str] = field(default_factory=dict)
     broad: bool = True
-    reasons: int | None = None
 
     def html(self) -> str:
         """As HTML."""
         result = self.result
-        with use_theme(current().name):
-            ax, drawn = drawn_gantt(result)
-        if drawn is not None and len(drawn[0]) <= EDGES_UP_TO:
-            for collection in ax.collections:
-                collection.set_rasterized(False)
         alt = f"Which nodes which of {len(result):,} jobs held, over time"
-        picture = inline_svg(ax, self.name, alt)
+        wide, box, drawn = self._drawn(self.name, alt)
+        with at_most_wide(NARROW):
+            narrow, narrow_box, _ = self._drawn(f"{self.name}n", alt)
+        picture = Picture(wide, alt, self.caption, narrow=narrow)
         if drawn is None:
-            return Picture(picture, alt, self.caption).html()
-        # The layout is done once it is drawn.
-        place, (wide, high) = ax.get_position(), root_figure(ax).get_size_inches()
-        box = [72 * wide * place.x0, 72 * high * (1 - place.y1), 72 * wide * place.width, 72 * high * place.height]
+            return picture.html()
         unit, seconds = time_unit(result.span[1] - result.span[0])
-        why = reasons_of(result, self.reasons)
         document = {
             "fills": list(FILLS),
             "rows": "nodes, as they were allocated" if "x" in result.allocations else "nodes",
-            "why": {str(job): text for job, text in why.items()},
-            "box": [round(float(number), 2) for number in box],
+            "why": {str(job): text for job, text in self.why.items()},
+            "boxes": [box, narrow_box],
             "span": [0.0, max(float(result.span[1] - result.span[0]), 1e-9 * seconds)],
             "nodes": result.machine.nodes,
             "unit": unit,
             "seconds": seconds,
             "ids": [str(name) for name in result.jobs["id"].tolist()],
         }
-        whole = (
-            Picture(picture, alt, f"{self.caption} Point at a bar for its job.{_said_of(why)}")
-            .html()
-            .removesuffix("</figure>")
-        )
+        caption = f"{self.caption} Point at a bar for its job.{_said_of(self.why)}"
+        whole = replace(picture, caption=caption).html().removesuffix("</figure>")
         whole = whole.replace("<figure>", '<figure class="chart">', 1)
         return f"{whole}\n{_VIEW}\n{packed(document, self.columns(drawn))}</figure>"
+
+    def _drawn(self, name: str, alt: str) -> tuple[str, list[float], Runs | None]:
+        """The picture, the box of its axes in it (left, top, width, height), and the bars if they are shapes."""
+        with use_theme(current().name):
+            ax, drawn = drawn_gantt(self.result)
+        if drawn is not None and len(drawn[0]) <= EDGES_UP_TO:
+            for collection in ax.collections:
+                collection.set_rasterized(False)
+        picture = inline_svg(ax, name, alt)
+        # The layout is done once it is drawn.
+        place, (wide, high) = ax.get_position(), root_figure(ax).get_size_inches()
+        box = (72 * wide * place.x0, 72 * high * (1 - place.y1), 72 * wide * place.width, 72 * high * place.height)
+        return picture, [round(float(number), 2) for number in box], drawn
 
     def columns(self, drawn: tuple[LongIntegers, LongIntegers, LongIntegers]) -> dict[str, Values]:
         """Of each bar the stay, the lowest row and the rows; of each stay job and times; of each job what it is."""
@@ -118,7 +124,7 @@ class Chart:
         return {"down_node": node.astype("<u4"), "down_begin": begin.astype("<f4"), "down_end": over.astype("<f4")}
 
 
-def _said_of(why: dict[int, str]) -> str:
+def _said_of(why: Mapping[int, str]) -> str:
     if not why:
         return ""
     jobs = f"the {len(why)} jobs that waited longest" if len(why) > 1 else "the job that waited longest"

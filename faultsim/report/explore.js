@@ -9,8 +9,11 @@ function explore(box, about, data) {
 
   // Letters that can be read on a colour.
   function on(fill) {
-    const part = (i) => parseInt(fill.slice(i, i + 2), 16);
-    return 0.3 * part(1) + 0.59 * part(3) + 0.11 * part(5) < 140 ? "#fafafa" : "#1b1c1e";
+    const light = (shade) => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => {
+      const c = parseInt(shade.slice(1 + 2 * i, 3 + 2 * i), 16) / 255;
+      return sum + part * (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    }, 0.05);
+    return light(fill) ** 2 < light("#fafafa") * light("#1b1c1e") ? "#fafafa" : "#1b1c1e";
   }
 
   // Rectangle of rows and times in device pixels, null if it is out of view.

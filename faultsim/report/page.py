@@ -71,7 +71,8 @@ class Code:
 class Picture:
     """A figure: inline SVG (from `faultsim.report.svg`) or the bytes of a PNG, with a text alternative.
 
-    On a dark page the brightness of a PNG is turned around; one with `broad` takes both columns of a wide page.
+    On a dark page the brightness of a PNG is turned around; one with `broad` takes both columns of a wide page. A
+    narrow page shows `narrow`, if there is such an SVG, in place of the first.
 
     Examples
     --------
@@ -84,12 +85,15 @@ class Picture:
     alt: str
     caption: str = ""
     broad: bool = False
+    narrow: str = ""
 
     def html(self) -> str:
         """As HTML."""
         if isinstance(self.content, bytes):
             data = base64.b64encode(self.content).decode()
             inside = f'<img alt="{escape(self.alt)}" src="data:image/png;base64,{data}">'
+        elif self.narrow:
+            inside = f'<div class="on-wide">{self.content}</div><div class="on-narrow">{self.narrow}</div>'
         else:
             inside = self.content
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""

@@ -1,6 +1,7 @@
 """The nodes of a torus over time, as compressed columns and a canvas that draws them layer by layer."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,14 @@ class Replay:
 
     result: "Result"
     caption: str = ""
+    #: Row of a job -> why it waited.
+    why: Mapping[int, str] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Values]:
-        """Of each stay times, job, its colour, and the box; of each failure that lasts times and node."""
-        held, origin = self.result.allocations, self.result.span[0]
+        """Of each stay times, job, its colour, and the box; of each failure that lasts times and node; of each job its
+        wait, running time and user, 0 for none.
+        """
+        held, jobs, origin = self.result.allocations, self.result.jobs, self.result.span[0]
         order = np.argsort(held["begin"], kind="stable")
         arrays: dict[str, Values] = {
             "begin": (held["begin"][order] - origin).astype("<f4"),
@@ -36,6 +41,9 @@ class Replay:
             "colour": job_colours(self.result)[held["job"][order]].astype("<u2"),
             **{name: held[name][order].astype("<u2") for name in "xyzabc"},
         }
+        arrays["wait"] = jobs["wait"].astype("<f4")
+        arrays["runtime"] = jobs["runtime"].astype("<f4")
+        arrays["user"] = (np.maximum(self.result.users, -1) + 1).astype("<u4")
         trace = self.result.failures
         time, downtime, node = np.empty(0), np.empty(0), np.empty(0, np.int32)
         if trace is not None:
@@ -57,6 +65,7 @@ class Replay:
             "unit": unit,
             "seconds": seconds,
             "fills": list(FILLS),
+            "why": {str(job): text for job, text in self.why.items()},
             "ids": [str(name) for name in self.result.jobs["id"].tolist()],
         }
         return "\n".join(

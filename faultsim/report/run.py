@@ -19,14 +19,16 @@ from faultsim.plot import (
     require_matplotlib,
 )
 from faultsim.plot.given import result_of, results_of
+from faultsim.plot.theme import at_most_wide
 from faultsim.report.chart import Chart
 from faultsim.report.goodput import energy_of, time_between_kills
 from faultsim.report.metric_tables import Results, baseline_of, explained, metric_tables
 from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
 from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
-from faultsim.report.svg import inline_svg
+from faultsim.report.svg import NARROW, inline_svg
 from faultsim.report.table import Cell, Table
+from faultsim.report.waiting import reasons_of
 from faultsim.results.ledger import LEDGER_ACCOUNTS, account_words
 from faultsim.results.part import require_over
 from faultsim.results.provenance import plain
@@ -122,11 +124,14 @@ def report_run(
 
 
 def pictures() -> Pictures:
-    """Makes pictures whose ids differ."""
+    """Makes pictures whose ids differ, each from a function that draws a figure: for wide and for narrow pages."""
     count = iter(range(10_000))
 
-    def draw(figure: Any, alt: str, caption: str = "", *, broad: bool = False) -> Picture:
-        return Picture(inline_svg(figure, f"f{next(count)}", alt), alt, caption, broad)
+    def draw(figure: Callable[[], Any], alt: str, caption: str = "", *, broad: bool = False) -> Picture:
+        wide = inline_svg(figure(), f"f{next(count)}", alt)
+        with at_most_wide(NARROW):
+            narrow = inline_svg(figure(), f"f{next(count)}", alt)
+        return Picture(wide, alt, caption, broad, narrow)
 
     return draw
 
@@ -172,8 +177,10 @@ def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
         return
     shown = drawn if len(runs) > 1 else next(iter(drawn.values()))
     means = ", ".join(f"{100 * run.metrics['utilization']:.1f} %" for run in drawn.values())
-    yield draw(plot_utilization(shown), f"Share of the nodes in use over time, {means} on average", "Nodes in use")
-    yield draw(plot_queue(shown), "Nodes requested by waiting jobs, over time", "Queue")
+    yield draw(
+        lambda: plot_utilization(shown), f"Share of the nodes in use over time, {means} on average", "Nodes in use"
+    )
+    yield draw(lambda: plot_queue(shown), "Nodes requested by waiting jobs, over time", "Queue")
 
 
 def _places(result: "Result", draw: Pictures, reasons: int | None) -> Iterator[Part]:
@@ -181,12 +188,13 @@ def _places(result: "Result", draw: Pictures, reasons: int | None) -> Iterator[P
         yield Text(["Not kept: the run was made without record=True."], note=True)
         return
     failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
-    yield Chart(result, "g", f"Nodes over time{failing}.", reasons=reasons)
+    why = reasons_of(result, reasons)
+    yield Chart(result, "g", f"Nodes over time{failing}.", why)
     if not result.machine.picture:
         return
     ax = plot_occupancy(result)
     yield draw(
-        ax,
+        lambda: plot_occupancy(result),
         f"{result.machine.picture}, {ax.get_title().replace(chr(10), ': ')}",
         "The first instant at which most nodes are held",
     )
@@ -195,28 +203,31 @@ def _places(result: "Result", draw: Pictures, reasons: int | None) -> Iterator[P
         and len(result.allocations["job"]) <= MOST_STAYS
         and result.machine.nodes <= MOST_NODES
     ):
-        yield Replay(result, "The nodes over time, layer by layer; colors repeat, pale nodes are free, gray ones down")
+        caption = "The nodes over time, layer by layer; colors repeat, pale nodes are free, gray ones down"
+        yield Replay(result, caption, why)
 
 
 def _distributions(runs: Results, draw: Pictures) -> Iterator[Part]:
     shown = runs if len(runs) > 1 else next(iter(runs.values()))
     if all(run.ended.any() for run in runs.values()):
         waits = "Share of the jobs that wait at most so long"
-        yield draw(plot_distribution(shown, "wait"), waits, waits)
+        yield draw(lambda: plot_distribution(shown, "wait"), waits, waits)
         slowdowns = "Share of the jobs that have at most so large a slowdown"
-        yield draw(plot_distribution(shown, "slowdown"), slowdowns, slowdowns)
+        yield draw(lambda: plot_distribution(shown, "slowdown"), slowdowns, slowdowns)
 
 
 def _capacity(runs: Results, draw: Pictures) -> Iterator[Part]:
     names = {"" if len(runs) == 1 else label: run for label, run in runs.items()}
-    shares = draw(plot_ledger(names), "Where the capacity went; the table has the numbers", "Every node-second")
+    shares = draw(lambda: plot_ledger(names), "Where the capacity went; the table has the numbers", "Every node-second")
     baseline = baseline_of(runs)
     if baseline is None:
         yield from (shares, _ledger(runs))
         return
     yield Stack([shares, _ledger(runs)])
     alt = f"Kiviat graph of {', '.join(runs)}; smaller is better"
-    yield draw(plot_kiviat(runs, baseline=baseline), alt, f"Kiviat graph, smaller is better; gains are over {baseline}")
+    yield draw(
+        lambda: plot_kiviat(runs, baseline=baseline), alt, f"Kiviat graph, smaller is better; gains are over {baseline}"
+    )
 
 
 def _ledger(runs: Results) -> Table:

@@ -23,6 +23,33 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
 }
 
+// Tables that are wider than their place get less space between columns. If that is not enough, those of up to four
+// columns break long words, and others show each row as a card with the names of its columns.
+function fit(table) {
+  const place = table.parentElement, fits = () => place.scrollWidth <= place.clientWidth + 1;
+  table.classList.remove("tight", "broken", "cards");
+  if (fits()) return;
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+  table.classList.add("tight");
+  if (fits()) return;
+  if (heads.length <= 4) {
+    table.classList.add("broken");
+    if (fits()) return;
+  }
+  table.classList.remove("tight", "broken");
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, i) => { cell.dataset.head = heads[i]; });
+  table.classList.add("cards");
+}
+const fitAll = () => { for (const table of document.querySelectorAll("table.sortable")) fit(table); };
+addEventListener("resize", fitAll);
+addEventListener("beforeprint", fitAll);
+fitAll();
+
+// Pictures that are smaller than they were drawn: a click shows them in their size.
+for (const picture of document.querySelectorAll(".picture:has(img)")) {
+  picture.addEventListener("click", () => picture.classList.toggle("whole"));
+}
+
 // Explanations: those that a mouse gets as titles, for the keyboard and for fingers.
 const tip = document.createElement("div");
 tip.className = "tip";
@@ -79,7 +106,12 @@ function duration(seconds) {
 
 // Charts: the job where one points, and all of its stays outlined.
 function chart(box, about, data) {
-  const svg = box.querySelector("svg"), [left, top, width, height] = about.box, [from, to] = about.span;
+  box.querySelectorAll(".picture svg").forEach((svg, i) => chartOf(svg, about.boxes[i], about, data));
+  box.dataset.ready = "yes";
+}
+
+function chartOf(svg, [left, top, width, height], about, data) {
+  const [from, to] = about.span;
   const outline = document.createElementNS(svg.namespaceURI, "path");
   outline.setAttribute("class", "outline");
   svg.append(outline);
@@ -120,7 +152,6 @@ function chart(box, about, data) {
   svg.addEventListener("pointermove", point);
   svg.addEventListener("pointerdown", point);
   svg.addEventListener("pointerleave", forget);
-  box.dataset.ready = "yes";
 }
 
 // Replays: the layers of a torus, side by side.
@@ -181,6 +212,15 @@ function replay(box, about, data) {
     canvas.setAttribute("aria-label", `Nodes of the torus, ${words}`);
   }
 
+  function ofJob(job) {
+    const user = data.user[job], why = about.why[job];
+    return [
+      `job ${about.ids[job]}${user ? `, user ${user - 1}` : ""}`,
+      `waited ${duration(data.wait[job])}, runs ${duration(data.runtime[job])}`,
+      ...(why ? [`why it waited: ${why}`] : []),
+    ].join("\n");
+  }
+
   canvas.addEventListener("pointermove", (event) => {
     const drawn = canvas.getBoundingClientRect(), scale = width / drawn.width;
     const [u, v] = [(event.clientX - drawn.left) * scale, (event.clientY - drawn.top) * scale];
@@ -188,8 +228,8 @@ function replay(box, about, data) {
       const [left, top] = corner(z), x = Math.floor((u - left) / cell), y = ny - 1 - Math.floor((v - top) / cell);
       if (x < 0 || x >= nx || y < 0 || y >= ny) continue;
       const job = state[node(x, y, z)];
-      const who = job >= 0 ? `job ${about.ids[job]}` : job === -1 ? "free" : "down";
-      return tell(`node (${x}, ${y}, ${z}): ${who}`, event.clientX, event.clientY);
+      const held = job >= 0 ? ofJob(job) : job === -1 ? "free" : "down";
+      return tell(`node (${x}, ${y}, ${z}): ${held}`, event.clientX, event.clientY);
     }
     tip.hidden = true;
   });

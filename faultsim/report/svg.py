@@ -26,6 +26,8 @@ _LEVEL = re.compile(r"translate\(\S+ 0(?:\.0)?\)")
 _DROPPED = {"metadata", "style", "title"}
 #: Of the parts that are pictures within the SVG.
 RASTER_DPI = 110
+#: Width in inches of figures on narrow pages: letters of 9 points have about 11 pixels on 360.
+NARROW = 3.9
 #: Width in points below which a figure is not stretched to the width of a column.
 SMALL = 440.0
 VARIABLES = ("ground", "ink", "soft", "line", "free", "down", "kill")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -193,7 +194,7 @@ def _metric(
     if len(varied) == 2 and len(numbers) == 2:
         across, up = numbers
         words = f"{label} over {across} and {up}, as colours"
-        yield draw(plot_heatmap(table, metric, x=across, y=up), words, words)
+        yield draw(lambda: plot_heatmap(table, metric, x=across, y=up), words, words)
     level = f"{100 * confidence:g} %"
     columns = [("mean", label, scale), ("half", f"\N{PLUS-MINUS SIGN} ({level})", scale), ("n", "replicates", 1.0)]
     yield _cells(table, metric, means, columns, f"Means over replicates, with {level} intervals")
@@ -205,7 +206,7 @@ def _metric(
     if len(found["n"]) <= MOST_DIFFERENCES:
         alt = f"Differences of the {label} from {value_text(baseline)}; the table has their numbers"
         caption = "Paired by replicate; full marks are significant after Holm's correction for the number of rows"
-        yield draw(plot_differences(table, metric, axis, baseline, confidence=confidence), alt, caption)
+        yield draw(lambda: plot_differences(table, metric, axis, baseline, confidence=confidence), alt, caption)
     yield from _notes(found)
     columns = [
         ("difference", "difference", scale), ("low", "from", scale), ("high", "to", scale),
@@ -223,9 +224,9 @@ def _curves(
     others = [name for name in varied if name != along]
     if math.prod(len(_values(table[name])) for name in others) <= MOST_LINES:
         lines = f", a line for each {', '.join(others)}" if others else ""
-        picture = plot_sweep(table, metric, x=along, confidence=confidence)
         words = f"{label} along {along}{lines}"
-        yield draw(picture, f"{words}; the table of means has the numbers", words)
+        alt = f"{words}; the table of means has the numbers"
+        yield draw(lambda: plot_sweep(table, metric, x=along, confidence=confidence), alt, words)
         return
     last = others[-1]
     if len(_values(table[last])) > 12:
@@ -238,7 +239,7 @@ def _curves(
             if isinstance(found, Picture):
                 where = f"{last} = {value_text(value)}"
                 caption = f"{where}, {found.caption}" if found.caption else where
-                yield Picture(found.content, found.alt, caption)
+                yield replace(found, caption=caption)
             else:
                 yield found
 

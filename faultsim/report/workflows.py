@@ -96,7 +96,9 @@ def _chart(result: "WorkflowResult") -> Iterator[Part]:
         yield Text(["Not drawn: the run was made without record=True."], note=True)
         return
     draw = pictures()
-    yield draw(plot_workflow(result), "Which node worked on which job, over time", "Nodes over time", broad=True)
+    yield draw(
+        lambda: plot_workflow(result), "Which node worked on which job, over time", "Nodes over time", broad=True
+    )
 
 
 def _jobs(result: "WorkflowResult") -> Table:

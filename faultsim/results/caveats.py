@@ -251,7 +251,11 @@ def of_failures(trace: FailureTrace, begin: float, end: float, *, is_over: bool 
     remedy = "FailureTrace.align and Workload.from_zero bring the clocks together"
     run = f"the run, from {begin:,.0f} s to {end:,.0f} s"
     if not inside or inside * trace.span < FEW * n * min(end - begin, trace.span):
-        how_many = f"only {inside:,} of the {n:,} failures are" if inside else f"none of the {n:,} failures is"
+        if n == 1:
+            yield f"the only failure is not in {run}: it is at {time[0]:,.0f} s. {remedy}"
+            return
+        are = "is" if inside < 2 else "are"
+        how_many = f"{f'only {inside:,}' if inside else 'none'} of the {n:,} failures {are}"
         yield f"{how_many} in {run}: they are from {time[0]:,.0f} s to {time[-1]:,.0f} s. {remedy}"
     elif before >= MANY_BEFORE * n:
         yield f"{before:,} of the {n:,} failures come before {run}. {remedy}"

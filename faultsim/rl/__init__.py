@@ -23,4 +23,5 @@ for _class, _vector in ((PickJob, VectorPickJob), (PickBox, None), (Respond, Non
     if _name not in gymnasium.registry:
         gymnasium.register(_name, entry_point=_class, vector_entry_point=_vector)
 
+checks.show_types_of(globals())
 _guard(globals())

@@ -13,7 +13,7 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.lowered import Lowered
 from faultsim.data.world import World
-from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, nothing_returned
+from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, no_column, nothing_returned
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
@@ -39,7 +39,7 @@ class Parts:
         What the factories of policies read, by name: an open set, which policies extend (`QueueOrder.inputs`).
     tracked : bool
         Whether progress, failures and nodes are followed.
-    accounts, hidden_runtime, nothing_returned, seen_job
+    accounts, hidden_runtime, no_column, nothing_returned, seen_job
         The names of the ledger's accounts, two errors, and the class of a job as a `Placement` sees it.
     """
 
@@ -48,6 +48,7 @@ class Parts:
     tracked: bool
     accounts: tuple[str, ...] = LEDGER_ACCOUNTS
     hidden_runtime: Callable[[], Exception] = hidden_runtime
+    no_column: Callable[..., Exception] = no_column
     nothing_returned: Callable[[object, str, object], Exception] = nothing_returned
     seen_job: type[SeenJobs] = SeenJobs
 

@@ -1,6 +1,7 @@
 """The jobs that a run simulates: which fit the machine, and how long the scheduler expects them to run."""
 
 import math
+from dataclasses import fields
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def fitting_log(run: RunOptions) -> Workload:
     of = "" if reason.endswith("machine") or spare else f" of {run.machine}"
     what = f"{reason}{of} ({less}{checks.count(nodes, unit)})"
     if needed is not log.size:
-        what = f"with {run.recovery!r} {what}"
+        what += f" with {_short(run.recovery)}"  # type: ignore[arg-type]
     remedy = "take a larger machine" + (" or fewer spare nodes," if spare or needed is not log.size else "")
     if run.oversized == "drop":
         if larger.all():
@@ -50,6 +51,13 @@ def fitting_log(run: RunOptions) -> Workload:
         f"{count:,} of {len(log):,} jobs {'is' if count == 1 else 'are'} {what}: id {first}"
         f'{", ..." if count > 5 else ""}; {remedy} or pass oversized="drop"'
     )
+
+
+def _short(policy: Policy) -> str:
+    """A policy with the parameters that differ from their defaults."""
+    values = ((each, getattr(policy, each.name)) for each in fields(policy))  # type: ignore[arg-type]
+    given = (f"{each.name}={value!r}" for each, value in values if value != each.default)
+    return f"{type(policy).__name__}({', '.join(given)})"
 
 
 def expected_runtimes(run: RunOptions, log: Workload) -> Floats:

@@ -187,16 +187,15 @@ def takes(taken: type, defaults: Mapping[str, object]) -> Callable[[Called], Cal
             for name, default in defaults.items()
         ]
         listed = [*own[:at], *options, *own[at:]]
-        listed = [each.replace(annotation=checks.shown_type(each.annotation)) for each in listed]
-        called.__signature__ = inspect.Signature(listed, return_annotation=_returned(signature))  # type: ignore[attr-defined]
+        listed = [each.replace(annotation=_shown(each.annotation)) for each in listed]
+        called.__signature__ = inspect.Signature(listed, return_annotation=_shown(signature.return_annotation))  # type: ignore[attr-defined]
         return called
 
     return shown
 
 
-def _returned(signature: inspect.Signature) -> object:
-    given = signature.return_annotation
-    return given if given is inspect.Signature.empty else checks.shown_type(given)
+def _shown(annotation: object) -> object:
+    return annotation if annotation is inspect.Signature.empty else checks.shown_type(annotation)
 
 
 def refuse_unknown(call: str, options: Mapping[str, object], known: Mapping[str, object]) -> None:

@@ -1,5 +1,6 @@
 """Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
+from faultsim.checks import show_types_of as _show_types_of
 from faultsim.entries import guard as _guard
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
 from faultsim.synthetic.domains import domain_failures
@@ -43,4 +44,5 @@ __all__ = [
     "with_patience",
 ]
 
+_show_types_of(globals())
 _guard(globals())

@@ -145,7 +145,7 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
     [
         (["--failures", "none.csv"], ["none.csv", "no such file"]),
         (["--failures", "own.csv:nonsense"], ["unknown format 'nonsense'", "known: csv, lanl, fta, ras"]),
-        (["--failures", "own.csv:lanl,system=x"], ["invalid int value", "'faultsim failures summary --help'"]),
+        (["--failures", "own.csv:lanl,system=x"], ["is no whole number", "'faultsim failures summary --help'"]),
         (["--failures", "own.csv"], ["own.csv: 1 of 3 failures", "16 nodes", "node 200", "--map-failures modulo"]),
         (["--failures", "lanl.csv:lanl,system=7"], ["no system 7; it has 2, 20"]),
         (["--failures", "lanl.csv:lanl,sytem=2"], ["unknown argument '--sytem=2'", "did you mean '--system'?"]),

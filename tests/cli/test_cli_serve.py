@@ -266,3 +266,15 @@ def test_the_extra_is_named():
         2,
         'faultsim: error: faultsim serve needs zmq: pip install "faultsim[serve]"\n',
     )
+
+
+def test_refused_acts_name_jobs_by_their_ids():
+    log = fs.Workload(submit=[5, 6], runtime=[10, 10], size=[2, 2], id=[101, 102])
+    server = Server(fs.Simulation(log, fs.Cluster(4), scheduler=fs.External()), decides=True)
+    server.answer(b'{"request": "ADVANCE"}')
+    for request, words in (
+        (b'{"request": "START", "id": 102}', "START: job 102 is not waiting: it has not arrived yet"),
+        (b'{"request": "REQUEUE", "id": 101}', "REQUEUE: job 101 cannot be requeued"),
+        (b'{"request": "START", "id": 1}', "START: there is no job 1"),
+    ):
+        assert server.answer(request)["error"].startswith(words)

@@ -238,3 +238,28 @@ def test_show_why_refuses_an_id_that_no_job_has(capsys, waiting):
     assert "--why 17: no job of the result has this id; the first has 7" in refused(
         capsys, "show", waiting, "--why", "17"
     )
+
+
+def test_reports_take_reasons_a_title_and_other_results(capsys, swf, saved, tmp_path):
+    pytest.importorskip("matplotlib")
+    page, other = tmp_path / "page.html", str(tmp_path / "fcfs.npz")
+    run(capsys, "run", swf, "--save", other, "--scheduler", "fcfs", "--quiet")
+    for reasons in (0, 1):
+        run(capsys, "show", saved, "--report", str(page), "--reasons", str(reasons), "--title", "Mine", "--quiet")
+        text = page.read_text(encoding="utf-8")
+        assert "<h1>Mine</h1>" in text
+        assert ('"why": {}' in text) is not reasons
+    assert run(capsys, "show", saved, "--report", str(page), "--against", other, "--quiet")[0] == 0
+    assert f"{saved} − {other}" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("option", [("--reasons", "3"), ("--title", "x"), ("--against", "x.npz")])
+def test_options_of_reports_are_refused_without_one(capsys, saved, option):
+    assert f"{option[0]} is for --report FILE" in refused(capsys, "show", saved, *option)
+
+
+def test_a_negative_number_of_reasons_is_refused_before_the_work(capsys, tmp_path):
+    page = tmp_path / "x.html"
+    said = refused(capsys, "run", "--jobs", "10", "--report", str(page), "--reasons", "-3")
+    assert "--reasons must be at least 0, got -3" in said
+    assert not page.exists()

@@ -106,3 +106,17 @@ def test_mistakes_are_one_line(capsys, argv, words):
 def test_files_and_counts_exclude_each_other(capsys, stg):
     assert "made up" in refused(capsys, "workflow", "summary", stg, "--count", "2")
     assert "without options" in refused(capsys, "workflow", "summary", f"{stg}:stg,dummies=true")
+
+
+def test_run_and_show_write_a_report(capsys, stg, tmp_path):
+    pytest.importorskip("matplotlib")
+    page, saved = tmp_path / "page.html", str(tmp_path / "flow.npz")
+    argv = ("workflow", "run", stg, "--report", str(page), "--title", "Mine", "--save", saved)
+    assert f"written  {page}" in run(capsys, *argv)[1]
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Mine</h1>" in text
+    assert "faultsim workflow run" in text
+    assert "<svg" in text
+    assert run(capsys, "show", saved, "--report", str(page), "--quiet")[0] == 0
+    assert "<svg" in page.read_text(encoding="utf-8")  # what a report needs was recorded
+    assert "--title is for --report FILE" in refused(capsys, "workflow", "run", stg, "--title", "x")

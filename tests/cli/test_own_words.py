@@ -105,3 +105,36 @@ def test_python_keeps_its_own():
     log = fs.Workload([0], [1], [1])
     with pytest.raises(fs.OptionError, match=r"use placement=FirstFit\(\), or use a Torus"):
         fs.simulate(log, fs.Cluster(2), placement="balancing")
+
+
+def test_what_was_not_recorded_names_the_option_of_the_command(tmp_path, capsys):
+    saved = str(tmp_path / "run.npz")
+    assert main(["run", "--jobs", "20", "--save", saved, "--quiet"]) == 0
+    for argv in (["show", saved, "--gantt"], ["plot", "gantt", saved, "--out"]):
+        assert main([*argv, str(tmp_path / "x.svg")]) == 2
+        assert "this run recorded no allocations: save it with --record" in capsys.readouterr().err
+
+
+def test_changes_of_inputs_name_their_options(tmp_path, capsys):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("time,node\n1,0\n2,1\n")
+    convert = ["failures", "convert", str(trace), str(tmp_path / "new.csv"), "--count", "9"]
+    for argv, words in (
+        (["log", "summary", "--load", "0"], "error: --load must be above 0"),
+        (["run", "--jobs", "5", "--gap-factor", "0"], "error: --gap-factor must be above 0"),
+        (convert, "error: --count: the trace has 2 failures, 9 are requested; --repeat repeats it"),
+        (["run", "--head", "x"], "argument --head: 'x' is no whole number"),
+        (["sweep", str(trace)], "trace.csv"),
+        (["workflow", "figure"], "are required: FILE (see"),
+    ):
+        assert main(argv) == 2
+        assert words in capsys.readouterr().err
+    assert main([*convert, "--repeat"]) == 0
+
+
+def test_notes_are_in_own_words_and_results_are_no_sweeps(tmp_path, capsys):
+    saved = str(tmp_path / "run.npz")
+    assert main(["run", "--jobs", "20", "--recovery", "hold", "--save", saved]) == 0
+    assert "note: --recovery hold has no effect" in capsys.readouterr().out
+    assert main(["sweep", saved]) == 2
+    assert "saved results, and no file of a sweep: 'faultsim show" in capsys.readouterr().err

@@ -269,7 +269,8 @@ def test_a_caller_that_owns_time_is_refused():
 
 def test_a_job_that_is_too_large_with_its_spares_is_refused_or_dropped():
     log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[7, 8])
-    with pytest.raises(fs.InputError, match=r"1 of 2 jobs is with .* \(8 nodes, 9 with spares\); .*fewer spare"):
+    said = r"1 of 2 jobs is larger .* with HotSpares\(\): id 2 \(8 nodes, 9 with spares\); .*fewer spare"
+    with pytest.raises(fs.InputError, match=said):
         fs.simulate(log, fs.Cluster(8), recovery=fs.HotSpares())
     assert len(fs.simulate(log, fs.Cluster(8), recovery=fs.HotSpares(), oversized="drop").jobs["start"]) == 1
     pod = fs.Pod((1, 1, 4), largest=3)

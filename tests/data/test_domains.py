@@ -241,7 +241,7 @@ def test_options_that_are_refused() -> None:
     refused(OptionError, "unknown effect of domains 'up'; known: 'down', 'none'", Domains, [], 4, effect="up")
     refused(OptionError, "downtime of domains must be at least 0 s", Domains, [[0]], 4, downtime=-1)
     refused(OptionError, "kind of domains must be printable text", Domains, [[0]], 4, kind="")
-    refused(OptionError, "nodes of domains must be a whole number", Domains, [[0]], "4")
+    refused(OptionError, "unknown machine '4' \\(did you mean 'cluster:4'", Domains, [[0]], "4")
     refused(OptionError, "nodes of domains must be at least 1", Domains, [[0]], 0)
     refused(OptionError, "10 nodes are no whole number of blocks of 4", Domains.blocks, 10, 4)
     refused(OptionError, "at most 200,000,000 are possible", Domains.blocks, 10**6, 10**6, copies=1000)
@@ -284,3 +284,12 @@ def test_the_record_of_the_guide(data_dir: Path) -> None:
     with contextlib.redirect_stdout(printed):
         exec(found[1].replace('"fault_trace.json.xz"', repr(str(path))), {"fs": fs, "day": 86_400})
     assert printed.getvalue() == found[2]
+
+
+def test_machines_may_be_text() -> None:
+    assert Domains.blocks("cluster:128", 16) == Domains.blocks(128, 16)
+    assert Domains.links("torus:4x4x8") == Domains.links(fs.Torus(4, 4, 8))
+    assert Domains.planes("pod:4x4x4,wiring=static", "x") == Domains.planes(fs.Pod((4, 4, 4), wiring="static"), "x")
+    assert Domains([[0, 1]], "cluster:4").nodes == 4
+    refused(OptionError, "unknown machine 'clustr:8' \\(did you mean 'cluster'", Domains.blocks, "clustr:8", 2)
+    refused(OptionError, "expected a machine with coordinates", Domains.links, "cluster:8")

@@ -107,7 +107,7 @@ def test_decisions_show_them(engine):
     assert decision.queue.account.tolist() == ["", "é"]
     assert decision.queue.due.dtype == np.dtype("M8[D]")
     assert decision.running.priority.tolist() == [3]
-    refused(AttributeError, "the log has no column 'class'", getattr, decision.queue, "class")
+    refused(AttributeError, "jobs have no 'class'", getattr, decision.queue, "class")
 
 
 @ENGINES

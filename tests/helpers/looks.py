@@ -16,7 +16,7 @@ const quads = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const node = walker.currentNode, inside = node.parentElement;
-  if (!node.data.trim() || inside.closest("script, style, .tip")) continue;
+  if (!node.data.trim() || inside.closest("script, style, .tip") || !inside.checkVisibility()) continue;
   if (inside.ownerSVGElement) {
     if (inside.tagName !== "text") continue;
     const box = inside.getBBox(), place = inside.getScreenCTM();

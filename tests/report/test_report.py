@@ -1,6 +1,7 @@
 """Reports: one file that holds all it needs, escapes what it is given, and is the same for the same run."""
 
 import errno
+import json
 import os
 import re
 
@@ -17,6 +18,7 @@ from faultsim.report.numbers import three_digits
 from faultsim.report.packed import layout
 from faultsim.report.replay import Replay
 from faultsim.report.svg import inline_svg
+from faultsim.report.waiting import reasons_of
 from helpers.html_pages import Checked, checked
 from helpers.results import random_log
 
@@ -150,6 +152,18 @@ def test_a_replay_holds_the_stays(run):
     np.testing.assert_array_equal(columns["job"], held["job"][order])
     np.testing.assert_allclose(columns["end"], held["end"][order] - result.span[0], rtol=1e-6)
     assert len(columns["fail_node"]) == 25
+    np.testing.assert_allclose(columns["wait"], result.jobs["wait"], rtol=1e-6)
+    assert columns["user"].tolist() == (np.maximum(result.users, -1) + 1).tolist()
+
+
+def test_a_replay_has_the_reasons_of_waiting(run):
+    result = run.simulate()
+    why = reasons_of(result)
+    assert why
+    text = report_run(result).html()
+    assert [json.loads(found)["why"] for found in re.findall(r'class="about">(.*?)</script>', text)] == [
+        {str(job): reason for job, reason in why.items()}
+    ] * 2
 
 
 def test_a_page_appears_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -192,7 +206,7 @@ def test_the_largest_log_gives_a_small_page(data_dir, tmp_path):
     path = tmp_path / "curie.html"
     report_run(result, against={"FCFS": fs.rerun(result, scheduler=fs.Fcfs())}).write(path)
     checked(path.read_text(encoding="utf-8"))
-    assert path.stat().st_size < 2_000_000
+    assert path.stat().st_size < 2_200_000
 
 
 def test_names_of_files_that_are_no_text(tmp_path):
@@ -235,10 +249,10 @@ def test_a_report_has_goodput_times_between_kills_and_energy(run):
 
 
 @pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=str)
-def test_a_chart_counts_its_bars_once(machine, monkeypatch):
+def test_a_chart_counts_its_bars_once_for_each_picture(machine, monkeypatch):
     """Which takes as long as drawing them."""
     asked = []
     monkeypatch.setattr(gantt, "_few", lambda *given, few=gantt._few: asked.append(given) or few(*given))
     log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
     assert "application/json" in Chart(fs.simulate(log, machine, record=True), "g").html()
-    assert len(asked) == 1
+    assert len(asked) == 2  # for wide and for narrow pages

@@ -1,5 +1,7 @@
 """Reports in a real browser: they open, sort, show every figure, and log no error."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from faultsim.cli import main
 from faultsim.plot.theme import THEMES
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
+from faultsim.report.waiting import reasons_of
 from faultsim.reproduce.studies import papers
 from helpers.browser import MISSING
 from helpers.results import random_log
@@ -91,7 +94,7 @@ def test_the_replay_draws_what_the_columns_say(browser, result, tmp_path):
     from faultsim.plot import occupancy
 
     path = tmp_path / "run.html"
-    report_run(result).write(path)
+    report_run(result, reasons=len(result)).write(path)
     browser.open(path)
     browser.until("return document.querySelector('.replay').dataset.ready === 'yes'")
     begin, end = result.span
@@ -110,15 +113,23 @@ def test_the_replay_draws_what_the_columns_say(browser, result, tmp_path):
     """
     assert browser.run(painted) > 0.02
     # Every node tells who holds it, where it has the colour of the job.
-    told = dict(browser.run(POINT_EVERYWHERE))
+    whole = dict(browser.run(POINT_EVERYWHERE))
+    told = {words.split("\n")[0]: shade for words, shade in whole.items()}
     ids, colours = result.jobs["id"], job_colours(result)
+    users = [f", user {user}" if user >= 0 else "" for user in result.users.tolist()]
     expected = {}
     for place in np.ndindex(state.shape):
         job = int(state[place])
-        words = f"job {ids[job]}" if job >= 0 else "free" if job == -1 else "down"
+        words = f"job {ids[job]}{users[job]}" if job >= 0 else "free" if job == -1 else "down"
         shade = FILLS[colours[job]] if job >= 0 else THEMES["light"].free if job == -1 else THEMES["light"].down
         expected[f"node {place}: {words}"] = [int(shade[i : i + 2], 16) for i in (1, 3, 5)]
     assert told == expected
+    rows, why = {str(name): row for row, name in enumerate(ids.tolist())}, reasons_of(result, len(ids))
+    for words in whole:
+        if found := re.search(r": job (\d+)", words):
+            row = rows[found[1]]
+            assert "\nwaited " in words
+            assert words.endswith(f"\nwhy it waited: {why[row]}") if row in why else "why" not in words
     browser.click(".replay button")
     browser.until("return document.querySelector('.replay input').valueAsNumber !== 800")
     assert browser.run("return document.querySelector('.replay button').textContent") == "Pause"

@@ -6,7 +6,7 @@ import pytest
 import faultsim as fs
 from faultsim.plot.gantt import drawn_gantt
 from faultsim.plot.touching import FILLS, job_colours
-from faultsim.report import report_run, report_sweep
+from faultsim.report import report_run, report_sweep, report_workflows
 from helpers.browser import MISSING
 from helpers.looks import FAINT, OVERLAPS
 from helpers.reproduction_reports import BOTH, report
@@ -27,17 +27,19 @@ def result():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, result):
-    """Reports of a run, of two runs, of a sweep, and of a reproduction."""
+    """Reports of a run, of two runs, of a sweep, of workflows, and of a reproduction."""
     from faultsim.reproduce.html import page_of
 
     folder = tmp_path_factory.mktemp("pages")
     easy, fcfs = result, fs.rerun(result, scheduler=fs.Fcfs())
     base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 30.0]}
+    flows = [fs.Workflow([4] * 12, [(i, i + 1, 2) for i in range(11)], name=f"chain {i}") for i in range(3)]
     made = {
         "run": report_run(easy, command="faultsim run --jobs 150 --machine torus:4x4x8 --report run.html"),
         "compared": report_run(easy, name="EASY", against={"FCFS": fcfs}),
         "sweep": report_sweep(fs.Sweep(base, grid, replicates=3).run(), metrics=["mean_wait"]),
+        "workflows": report_workflows(fs.simulate_workflows(flows, fs.Resources(4), record=True)),
         "reproduction": page_of(report("one", folder / "one", *BOTH), command="faultsim reproduce one"),
     }
     for name, page in made.items():
@@ -45,7 +47,16 @@ def pages(tmp_path_factory, result):
     return {name: folder / f"{name}.html" for name in made}
 
 
-PAGES = ("run", "compared", "sweep", "reproduction")
+PAGES = ("run", "compared", "sweep", "workflows", "reproduction")
+#: Parts that are wider than their place, and words of figures in letters of less than 7.5 pixels.
+CUT = """
+const cut = [...document.querySelectorAll("body *")].filter((e) =>
+  e.scrollWidth > e.clientWidth + 1 && /auto|scroll|hidden/.test(getComputedStyle(e).overflowX));
+const scale = (e) => Math.hypot(e.getScreenCTM().c, e.getScreenCTM().d);
+const size = (e) => parseFloat(e.getAttribute("font-size")) * scale(e);
+const small = [...document.querySelectorAll("figure svg text")].filter((e) => e.checkVisibility() && size(e) < 7.5);
+return [cut.map((e) => e.textContent.trim().slice(0, 40)), small.map((e) => `${e.textContent} ${size(e)}`)];
+"""
 
 
 @pytest.mark.parametrize("width", SCREENS)
@@ -58,6 +69,35 @@ def test_nothing_overlaps_or_runs_off_the_side(browser, pages, name, width):
     assert seen > 50
     assert found == []
     assert browser.logged() == []
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("name", PAGES)
+def test_tables_and_figures_fit_the_screen_and_can_be_read(browser, pages, name, width):
+    browser.screen(width, 1000)
+    browser.open(pages[name])
+    cut, small = browser.run(CUT)
+    assert cut == []
+    assert small == []
+
+
+def test_cards_of_a_narrow_screen_name_their_columns_and_sort(browser, pages):
+    browser.screen(400, 1000)
+    browser.open(pages["run"])
+    cards = """
+    const table = [...document.querySelectorAll("table.cards")].find((t) => t.innerText.startsWith("The 100"));
+    const heads = [...table.tHead.rows[0].cells];
+    heads[6].querySelector("button").click();
+    return [heads.map((head) => head.textContent), [...table.tBodies[0].rows].map((row) =>
+      [...row.cells].map((cell) => [cell.dataset.head, cell.dataset.value]))];
+    """
+    heads, rows = browser.run(cards)
+    assert heads[6] == "wait (s)"
+    assert all([head for head, _ in row] == heads for row in rows)
+    waits = [float(row[6][1]) for row in rows]
+    assert waits == sorted(waits)
+    browser.screen(1280, 1000)
+    browser.until("return document.querySelector('table.cards') === null")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -161,7 +201,7 @@ def test_the_chart_tells_the_job_where_one_points(browser, pages, result):
         up = float(first[bar] + 0.6 * count[bar]) / result.machine.nodes
         words, outline, fill = browser.run(f"""
             const box = document.querySelector("figure.chart"), svg = box.querySelector("svg");
-            const [left, top, width, height] = JSON.parse(box.querySelector(".about").textContent).box;
+            const [left, top, width, height] = JSON.parse(box.querySelector(".about").textContent).boxes[0];
             const at = new DOMPoint(left + width * {across!r}, top + height * (1 - {up!r}));
             const there = at.matrixTransform(svg.getScreenCTM()), where = {{ clientX: there.x, clientY: there.y }};
             const shape = document.elementsFromPoint(there.x, there.y).find((e) => /^(path|use)$/.test(e.tagName));

@@ -185,7 +185,7 @@ def test_columns_given_before_the_run_have_no_run_times():
             seen.append(sorted(columns))
 
         def keys(self, queue, now):
-            with pytest.raises(AttributeError, match="the log has no column 'finish'"):
+            with pytest.raises(AttributeError, match="jobs have no 'finish'"):
                 _ = queue.finish
             return queue.priority
 

@@ -71,7 +71,7 @@ def test_few_failures_within_the_run():
     trace = fs.FailureTrace(np.linspace(19, 1e6, 1000), [3] * 1000)
     assert warned(failures=trace) == ()  # at this rate more than one is not to be expected in 20 s
     crowded = fs.FailureTrace([3, *np.linspace(25, 40, 999)], [3] * 1000)
-    assert warned(failures=crowded)[0].startswith("only 1 of the 1,000 failures are in the run, from 0 s to 2")
+    assert warned(failures=crowded)[0].startswith("only 1 of the 1,000 failures is in the run, from 0 s to 2")
     part = fs.FailureTrace([5, YEAR + 50, YEAR + 60], [0, 0, 0], span=2 * YEAR)
     said = warned(log=LATE, machine=fs.Cluster(2), failures=part)[0]
     assert said.startswith("1 of the 3 failures come before the run, from 31,536,000 s to ")
@@ -268,7 +268,7 @@ def test_they_are_there_after_loading_and_in_reports(tmp_path):
     from faultsim.report import report_run
 
     page = report_run(result).html()
-    assert "none of the 1 failures is in the run" in page
+    assert "the only failure is not in the run" in page
     assert "1 failure, 0 within the run" in page
 
 
@@ -276,4 +276,4 @@ def test_workflows_tell_it_too():
     flow = fs.Workflow([10, 10], [(0, 1)])
     result = fs.simulate_workflows(flow, fs.Resources(2), failures=fs.FailureTrace([500], [0], span=1000))
     assert "1 failure, 0 within the run" in repr(result)
-    assert result.warnings[0].startswith("none of the 1 failures is in the run, from 0 s to 20 s: they are from 500 s")
+    assert result.warnings[0].startswith("the only failure is not in the run, from 0 s to 20 s: it is at 500 s")

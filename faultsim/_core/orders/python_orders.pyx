@@ -118,7 +118,7 @@ cdef class Waiting:
         """A further column of the log, or the true run times for an oracle (model.md#oracle)."""
         if name == "runtime":
             return self.owner.runtimes_of("order", np.frombuffer(self.jobs, np.int32))
-        return self.owner.column_of(name, self.index)
+        return self.owner.column_of(name, self.index, self)
 
 
 cdef bint copy_keys(const Py_buffer *view, int32_t n, double *key) noexcept:
