@@ -30,7 +30,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machines import Cluster, Pod, Torus
+from faultsim.machines import Cluster, NodeClass, Partition, Pod, Site, Torus
 from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
@@ -41,6 +41,7 @@ from faultsim.policies import (
     Backfill,
     Balancing,
     BeforeFailure,
+    BestFit,
     BigJobs,
     Blind,
     Buckets,
@@ -49,6 +50,7 @@ from faultsim.policies import (
     CompiledPlacement,
     CompiledScheduler,
     Confidence,
+    ConsecutiveBestFit,
     ConservativeBackfill,
     CurveBestFit,
     Daly,
@@ -70,6 +72,7 @@ from faultsim.policies import (
     LargestFirst,
     LeastFailuresFirst,
     LeastFailuresMigration,
+    LeastLoaded,
     LongJobs,
     MaxAvailability,
     MaxFreePartition,
@@ -164,6 +167,7 @@ __all__ = [
     "Backfill",
     "Balancing",
     "BeforeFailure",
+    "BestFit",
     "BigJobs",
     "Blind",
     "Box",
@@ -176,6 +180,7 @@ __all__ = [
     "CompiledPlacement",
     "CompiledScheduler",
     "Confidence",
+    "ConsecutiveBestFit",
     "ConservativeBackfill",
     "CurveBestFit",
     "Daly",
@@ -206,6 +211,7 @@ __all__ = [
     "LargestFirst",
     "LeastFailuresFirst",
     "LeastFailuresMigration",
+    "LeastLoaded",
     "Limits",
     "LongJobs",
     "MaxAvailability",
@@ -213,9 +219,11 @@ __all__ = [
     "MissingExtraError",
     "MostCubic",
     "NoCheckpoint",
+    "NodeClass",
     "NodeStealing",
     "NotAvailableError",
     "OptionError",
+    "Partition",
     "Perfect",
     "Periodic",
     "Placement",
@@ -242,6 +250,7 @@ __all__ = [
     "SharedOutputs",
     "ShortestFirst",
     "Simulation",
+    "Site",
     "Slowdown",
     "Static",
     "StoreError",

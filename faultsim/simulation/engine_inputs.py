@@ -11,6 +11,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, FailureRows, PredictionRows, RequestRows, World
 from faultsim.policies import Blind, Checkpointing, Predictor
+from faultsim.simulation.jobs import kept_rows
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.slowness import clocks
 
@@ -30,7 +31,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     """
     world = World(columns=run.log.columns)
     if run.log is not log:
-        world.rows = np.flatnonzero(run.log.size <= log.size.max()).astype(np.int32)
+        world.rows = kept_rows(run, log)
         world.jobs = np.full(len(run.log), -1, np.int32)
         world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
     if run.failures is not None or run.predictor is not None:
@@ -41,6 +42,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     slowdowns = () if run.failures is None else run.failures.slowdowns
     forms = run.machine.speed_forms(log) if slowdowns else None
     world.shape_rank = run.machine.shape_ranks(log)
+    world.asks = run.machine.asks(log)
     if forms is not None:
         world.clocks = clocks(slowdowns, *forms)
     return world

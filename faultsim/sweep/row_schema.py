@@ -42,7 +42,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     begin, end = result.span
     output = {**result.jobs, **result.counters, "ledger": result.ledger, "makespan_begin": begin, "makespan_end": end}
     output["cut"] = cut_jobs_of(result)
-    return row_of(output, result.machine.nodes, result.settings, cut)
+    return row_of(output, result.capacity, result.settings, cut)
 
 
 def row_of(
