@@ -192,13 +192,14 @@ def _gpus(of: str, given: object) -> tuple[tuple[str, int], ...]:
     if len(pairs) > 1:
         types = ", ".join(str(pair[0]) for pair in pairs)
         raise OptionError(f"gpus {of}: nodes of a class have GPUs of one type, got {types}; make a class for each")
-    kind: str
-    number: Any
-    kind, number = pairs[0]
-    is_text = isinstance(number, str) and number.isascii() and number.isdigit()
-    number = int(number) if is_text else number
-    count = checks.whole(f"gpus {of}", number, low=0, high=MOST_GPUS)
-    return ((a_name(f"the type of gpus {of}", kind), count),) if count else ()
+    name, found = pairs[0]
+    count = checks.whole(f"gpus {of}", _number(found), low=0, high=MOST_GPUS)
+    return ((a_name(f"the type of gpus {of}", name), count),) if count else ()
+
+
+def _number(given: object) -> object:
+    """A number that is written as text, as such."""
+    return int(given) if isinstance(given, str) and given.isascii() and given.isdigit() else given
 
 
 @dataclass(frozen=True)

@@ -127,9 +127,10 @@ def core_engine(
 ) -> Engine:
     """An engine for the settings, the columns of the jobs, and the world of a run."""
     world = world or World()
-    if settings.machine["name"] == "site":
+    if settings.machine["name"] == "site" and not _part("scheduler", settings.scheduler["name"], "site")[0]:
         raise NotAvailableError(
-            "jobs that share the nodes of a site run in the reference engine only: pass engine='reference' to simulate"
+            f"scheduler {settings.scheduler['name']!r} on nodes that jobs share is in the reference engine only: pass "
+            f"engine='reference' to simulate, or use EasyBackfill(), Fcfs() or Preemptive()"
         )
     settings = replace(settings, recovery=settings.recovery or REQUEUE)
     if (policy := settings.checkpointing) and world.checkpoint_interval is None and "object" not in policy:

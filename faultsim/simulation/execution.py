@@ -76,6 +76,11 @@ class Execution:
         return self._log if self._told is None else self._told.log
 
     @property
+    def shares_nodes(self) -> bool:
+        """Whether jobs have shares of nodes."""
+        return self._world.asks is not None
+
+    @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
 

@@ -75,9 +75,9 @@ def cost(nodes: Nodes, head: Ask, head_free: Free, grant: Grant) -> int:
     )
 
 
-def rest(left: Amounts, share: Amounts) -> Amounts:
-    """What a share leaves, which may be less than nothing where it is another time that is looked at."""
-    return left.plus(share, -1)
+def rest(left: Amounts, share: Amounts) -> Amounts | None:
+    """What a share leaves; None where it is more than what is free, as it may be at another time than its own."""
+    return left.plus(share, -1) if share.within(left) else None
 
 
 def without_cost(nodes: Nodes, ask: Ask, node: int, cores: int, head: Ask, head_free: Free) -> int:
