@@ -126,7 +126,7 @@ from faultsim.results.workflow_result import WorkflowResult
 if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
-    from faultsim.reading import read
+    from faultsim.reading import read, read_site
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -290,6 +290,7 @@ __all__ = [
     "read_sacct",
     "read_sacct_events",
     "read_sge",
+    "read_site",
     "read_stepfun",
     "read_stg",
     "read_sweep",
@@ -322,6 +323,7 @@ _LATER = {
     "load_result": "results.load",
     "load_workflow_result": "results.saved_workflows",
     "read": "reading",
+    "read_site": "reading",
     "planning": "",
     "sweep": "",
     "synthetic": "",

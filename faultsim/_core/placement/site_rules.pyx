@@ -27,7 +27,7 @@ cdef int open_consecutive(void *sim, dict options, dict columns) except -1:
     return 0
 
 
-cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
+cdef int open_site_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     site_of(&s.machine).rule = <int>BY_FAILURES
     if counts_open(s) < 0:
@@ -35,7 +35,7 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     return 0
 
 
-cdef int open_safest(void *sim, dict options, dict columns) except -1:
+cdef int open_site_safest(void *sim, dict options, dict columns) except -1:
     site_of(&(<sim_t *>sim).machine).rule = <int>BY_SAFETY
     return 0
 
@@ -44,5 +44,5 @@ FIRST_FIT = factory(open_first_fit)
 BEST_FIT = factory(open_best_fit)
 LEAST_LOADED = factory(open_least_loaded)
 CONSECUTIVE_BEST_FIT = factory(open_consecutive)
-LEAST_FAILURES_FIRST = factory(open_least_failures)
-SAFEST_FIRST = factory(open_safest)
+LEAST_FAILURES_FIRST = factory(open_site_least_failures)
+SAFEST_FIRST = factory(open_site_safest)

@@ -13,9 +13,12 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
-from faultsim._core.scheduling.site_choice cimport all_served, choice_t, choose, choose_beside, open_choice
+from faultsim._core.scheduling.site_choice cimport (
+    all_served, choose_beside, choose_shares, free_then, open_site_choice, open_site_then, site_choice_t, site_now,
+    site_release, site_then_t,
+)
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, has_room, least_of_both, less, needed, served, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, least_of_both, less, needed, share_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -42,7 +45,7 @@ cdef struct backfill_t:
     bint any_instant
     bint open_head           # reservation[0] is the head's
     int32_t head             # its job
-    choice_t choice
+    site_choice_t choice
     share_t *share           # of all reservations, one after another
     int32_t n_shares, room_shares
     uint64_t *beside         # per reservation and node: what is left for others at its begin
@@ -55,8 +58,7 @@ cdef struct backfill_t:
     int64_t *costly          # per form: `changes` when it was in the way of a reservation, and 1 more
     double *costly_end       # then it would have ended at this time, or later
     # scratch
-    uint64_t *left
-    uint64_t *down
+    site_then_t then
     uint64_t *window
 
 
@@ -86,7 +88,7 @@ cdef int start_first(sim_t *s) noexcept nogil:
         job = q.job[q.head]
         if p.refused[m.form[job]] == m.gives + 1:
             return OK
-        if not choose(s, &p.choice, job, s.now, m.open):
+        if not choose_shares(s, &p.choice, job, s.now, m.open):
             p.refused[m.form[job]] = m.gives + 1
             return OK
         code = start_job(s, job, chosen_cores(m), NULL, False)
@@ -125,10 +127,6 @@ cdef inline uint64_t *beside(const backfill_t *p, const site_t *m, int32_t i) no
     return p.beside + <int64_t>i * m.nodes
 
 
-cdef inline uint64_t free_then(const backfill_t *p, int32_t node) noexcept nogil:
-    return 0 if (p.down[node >> 6] >> (node & 63)) & 1 else p.left[node]
-
-
 cdef void meet_all(backfill_t *p, const site_t *m, uint64_t *free, double after, double before) noexcept nogil:
     """What is free, met with what is left at the begin of each reservation with shares in (after, before)."""
     cdef const uint64_t *other
@@ -156,7 +154,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef int32_t i, k, form = m.form[job]
     cdef bint found
     cdef int code
-    if not has_room(m, &m.ask[job], m.open):
+    if not fits_in(m, &m.ask[job], m.open):
         p.refused[form] = m.gives + 1
         return 0
     memcpy(p.window, m.open, <size_t>m.nodes * sizeof(uint64_t))
@@ -165,7 +163,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
         find_for_head(p, s)
         found = choose_beside(s, &p.choice, job, s.now, p.window, &m.ask[p.head], p.for_head, p.slack)
     else:
-        found = choose(s, &p.choice, job, s.now, p.window)
+        found = choose_shares(s, &p.choice, job, s.now, p.window)
     if not found:
         if p.costly[form] != p.changes + 1 or end < p.costly_end[form]:
             p.costly[form], p.costly_end[form] = p.changes + 1, end
@@ -182,7 +180,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- reservations
 
 cdef int add_shares(backfill_t *p, sim_t *s, int32_t job, double begin, bint head) noexcept nogil:
-    """A reservation at `begin` with the shares that are chosen, when `left` and `down` are those of that time."""
+    """A reservation at `begin` with the shares that are chosen, when `then` is that time."""
     cdef site_t *m = site_of(&s.machine)
     cdef reservation_t *r
     cdef uint64_t *mine
@@ -209,7 +207,7 @@ cdef int add_shares(backfill_t *p, sim_t *s, int32_t job, double begin, bint hea
     p.changes += 1
     mine = beside(p, m, p.n - 1)
     for node in range(m.nodes):
-        mine[node] = free_then(p, node)
+        mine[node] = free_then(&p.then, node)
     # At the begin of each, what all that hold nodes then have; a reservation of no length counts at its own begin.
     for i in range(p.n):
         if i < p.n - 1 and holds(r, p.reservation[i].begin):
@@ -224,13 +222,13 @@ cdef int add_shares(backfill_t *p, sim_t *s, int32_t job, double begin, bint hea
 
 
 cdef bint choose_at(backfill_t *p, sim_t *s, int32_t job, double t) noexcept nogil:
-    """Whether a job can have a reservation from t on, when `left` and `down` are those of t; chooses the shares."""
+    """Whether a job can have a reservation from t on, when `then` is t; chooses the shares."""
     cdef site_t *m = site_of(&s.machine)
     cdef const reservation_t *r
     cdef double end = end_if_started_at(s, job, t)
     cdef int32_t i, k, node
     for node in range(m.nodes):
-        p.window[node] = free_then(p, node)
+        p.window[node] = free_then(&p.then, node)
     for i in range(1 if p.open_head else 0, p.n):
         r = &p.reservation[i]
         if holds(r, t):
@@ -239,22 +237,9 @@ cdef bint choose_at(backfill_t *p, sim_t *s, int32_t job, double t) noexcept nog
                 p.window[node] = less(p.window[node], p.share[r.first + k].word)
     meet_all(p, m, p.window, t, end)
     if not p.open_head or not (holds(&p.reservation[0], t) or t < p.reservation[0].begin < end):
-        return choose(s, &p.choice, job, t, p.window)
+        return choose_shares(s, &p.choice, job, t, p.window)
     find_for_head(p, s)
     return choose_beside(s, &p.choice, job, t, p.window, &m.ask[p.head], p.for_head, p.slack)
-
-
-cdef void release_of(backfill_t *p, site_t *m, const ask_t *ask, const release_t *each, int64_t *there) noexcept nogil:
-    cdef int32_t k, node = -1 - each.job
-    if each.job < 0:
-        p.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-        there[0] += served(m, ask, node, p.left[node])
-        return
-    for k in range(m.held[each.job].n):
-        node = m.held[each.job].item[k].node
-        there[0] -= served(m, ask, node, free_then(p, node))
-        p.left[node] += m.held[each.job].item[k].word
-        there[0] += served(m, ask, node, free_then(p, node))
 
 
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
@@ -264,12 +249,11 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
     cdef int64_t there = all_served(m, ask, m.open)
     cdef int32_t i = 0, k
     cdef double t = s.now, next_
-    memcpy(p.left, m.left, <size_t>m.nodes * sizeof(uint64_t))
-    memcpy(p.down, m.occ, <size_t>m.words * sizeof(uint64_t))
-    # Invariant: no time before t that is tried has room; `left` and `down` are those of the time before.
+    site_now(&p.then, m)
+    # Invariant: no time before t that is tried has room; `then` is the time before.
     while t < INFINITY:
         while i < s.releases.n and items[i].end <= t:
-            release_of(p, m, ask, &items[i], &there)
+            site_release(&p.then, m, ask, &items[i], &there)
             i += 1
         if there >= needed(ask) and (head or choose_at(p, s, job, t)):
             if head:
@@ -292,15 +276,14 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef site_t *m = site_of(&s.machine)
     cdef backfill_t *p = open_scheduler(s, options)
     s.scheduler.spare = NULL
-    open_choice(p, &p.choice, s)
+    open_site_choice(p, &p.choice, s)
     p.room_beside_ = p.room
     p.room_shares = 16
     own_block(p, &p.beside, <size_t>p.room_beside_ * <size_t>m.nodes, sizeof(uint64_t))
     own_block(p, &p.share, p.room_shares, sizeof(share_t))
     own_block(p, &p.for_head, m.nodes, sizeof(uint64_t))
-    own_block(p, &p.left, m.nodes, sizeof(uint64_t))
     own_block(p, &p.window, m.nodes, sizeof(uint64_t))
-    own_block(p, &p.down, m.words, sizeof(uint64_t))
+    open_site_then(p, &p.then, m)
     own_block(p, &p.refused, m.forms, sizeof(int64_t))
     own_block(p, &p.costly, m.forms, sizeof(int64_t))
     own_block(p, &p.costly_end, m.forms, sizeof(double))

@@ -18,9 +18,10 @@ from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, s
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choice_t, choose, choose_beside, chosen_cost, open_choice,
+    all_served, choose_beside, choose_shares, chosen_cost, free_then, open_site_choice, open_site_then, site_choice_t,
+    site_now, site_release, site_then_t,
 )
-from faultsim._core.site.shares cimport ask_t, chosen_cores, has_room, needed, served, site_of, site_t
+from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -34,10 +35,9 @@ cdef struct easy_t:
     bint valid
     double time
     victim_t *victim         # scratch of preemption; NULL: heads do not stop other jobs
-    choice_t choice
+    site_choice_t choice
     uint64_t *later          # what is free at `time`, beside jobs that were backfilled and outlive it
-    uint64_t *left           # scratch
-    uint64_t *down           # scratch: nodes that are down, one bit each
+    site_then_t then         # scratch
     int64_t slack            # how much more of what the head needs serves it in `later`
     int64_t *refused         # per form: `gives` of the site when it had no room, and 1 more
     int64_t *costly          # per form: `starts` when it cost the head too much, and 1 more
@@ -63,7 +63,7 @@ cdef bint chooses(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     if not may_have_room(p, m, job):
         return False
-    if s.need[job] <= s.free and choose(s, &p.choice, job, s.now, m.open):
+    if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, m.open):
         return True
     p.refused[m.form[job]] = m.gives + 1
     return False
@@ -84,14 +84,14 @@ cdef bint has_room_without(easy_t *p, sim_t *s, int32_t head, int32_t n) noexcep
     """Whether the head fits once the first n victims, but for those that continue (-1), have been stopped."""
     cdef site_t *m = site_of(&s.machine)
     cdef int32_t i, k, job
-    memcpy(p.left, m.open, <size_t>m.nodes * sizeof(uint64_t))
+    memcpy(p.then.left, m.open, <size_t>m.nodes * sizeof(uint64_t))
     for i in range(n):
         job = p.victim[i].job
         if job < 0:
             continue
         for k in range(m.held[job].n):       # jobs that run are on nodes that are up
-            p.left[m.held[job].item[k].node] += m.held[job].item[k].word
-    return has_room(m, &m.ask[head], p.left)
+            p.then.left[m.held[job].item[k].node] += m.held[job].item[k].word
+    return fits_in(m, &m.ask[head], p.then.left)
 
 
 cdef int preempt_shared(easy_t *p, sim_t *s) noexcept nogil:
@@ -151,33 +151,13 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     pass
 
 
-cdef inline uint64_t free_then(const easy_t *p, int32_t node) noexcept nogil:
-    return 0 if (p.down[node >> 6] >> (node & 63)) & 1 else p.left[node]
-
-
-cdef void release_of(easy_t *p, site_t *m, const ask_t *ask, const release_t *each, int64_t *there) noexcept nogil:
-    """What a job or a repaired node gives back, and what of it serves the head."""
-    cdef int32_t k, node = -1 - each.job
-    if each.job < 0:
-        there[0] -= served(m, ask, node, free_then(p, node))
-        p.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-        there[0] += served(m, ask, node, free_then(p, node))
-        return
-    for k in range(m.held[each.job].n):
-        node = m.held[each.job].item[k].node
-        there[0] -= served(m, ask, node, free_then(p, node))
-        p.left[node] += m.held[each.job].item[k].word
-        there[0] += served(m, ask, node, free_then(p, node))
-
-
 cdef double shadow(easy_t *p, sim_t *s, const ask_t *ask, int64_t *there) noexcept nogil:
-    """The first release after which the head has room; `left` and `down` are those of that time."""
+    """The first release after which the head has room; `then` is that time."""
     cdef site_t *m = site_of(&s.machine)
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0
     cdef double time
-    memcpy(p.left, m.left, <size_t>m.nodes * sizeof(uint64_t))
-    memcpy(p.down, m.occ, <size_t>m.words * sizeof(uint64_t))
+    site_now(&p.then, m)
     there[0] = all_served(m, ask, m.open)
     if there[0] >= needed(ask):
         return s.now
@@ -186,7 +166,7 @@ cdef double shadow(easy_t *p, sim_t *s, const ask_t *ask, int64_t *there) noexce
         if time == INFINITY:
             return INFINITY
         while i < s.releases.n and items[i].end <= time:
-            release_of(p, m, ask, &items[i], there)
+            site_release(&p.then, m, ask, &items[i], there)
             i += 1
         if there[0] >= needed(ask):
             return time
@@ -204,7 +184,7 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     promise_start(s, head, p.time)
     p.slack = there - needed(&m.ask[head])
     for node in range(m.nodes):
-        p.later[node] = free_then(p, node)
+        p.later[node] = free_then(&p.then, node)
     return OK
 
 
@@ -233,7 +213,7 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
         if not chooses(p, s, job):
             return 0
     elif not choose_beside(s, &p.choice, job, s.now, m.open, &m.ask[head], p.later, p.slack):
-        if m.n_chosen == 0 and not has_room(m, &m.ask[job], m.open):
+        if m.n_chosen == 0 and not fits_in(m, &m.ask[job], m.open):
             p.refused[m.form[job]] = m.gives + 1
         p.costly[m.form[job]] = p.starts + 1
         return 0
@@ -256,10 +236,9 @@ cdef easy_t *open_shared(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = open_scheduler(s, backfills)
     cdef site_t *m = site_of(&s.machine)
     s.scheduler.spare = NULL
-    open_choice(p, &p.choice, s)
+    open_site_choice(p, &p.choice, s)
     own_block(p, &p.later, m.nodes, sizeof(uint64_t))
-    own_block(p, &p.left, m.nodes, sizeof(uint64_t))
-    own_block(p, &p.down, m.words, sizeof(uint64_t))
+    open_site_then(p, &p.then, m)
     own_block(p, &p.refused, m.forms, sizeof(int64_t))
     own_block(p, &p.costly, m.forms, sizeof(int64_t))
     return p

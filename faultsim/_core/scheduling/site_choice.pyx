@@ -1,20 +1,45 @@
 """Which nodes of a site a job gets (model.md#site-placement); the contract is in site_choice.pxd."""
 
 from libc.stdlib cimport qsort
+from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
-    cores_of, gpus_of, less, memory_of, needed, offer_of, served, share_of, share_t, site_of,
+    cores_of, gpus_of, less, mebibytes_of, needed, offer_of, served, share_of, share_t, site_of,
 )
 from faultsim._core.state cimport set_window
 
 
-cdef int open_choice(void *owner, choice_t *p, const sim_t *s) except -1:
+cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1:
     own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
     return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
+
+
+cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1:
+    own_block(owner, &then.left, m.nodes, sizeof(uint64_t))
+    return own_block(owner, &then.down, m.words, sizeof(uint64_t))
+
+
+cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil:
+    memcpy(then.left, m.left, <size_t>m.nodes * sizeof(uint64_t))
+    memcpy(then.down, m.occ, <size_t>m.words * sizeof(uint64_t))
+
+
+cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
+                       int64_t *there) noexcept nogil:
+    cdef int32_t k, node = -1 - each.job
+    if each.job < 0:
+        then.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+        there[0] += served(m, ask, node, then.left[node])
+        return
+    for k in range(m.held[each.job].n):
+        node = m.held[each.job].item[k].node
+        there[0] -= served(m, ask, node, free_then(then, node))
+        then.left[node] += m.held[each.job].item[k].word
+        there[0] += served(m, ask, node, free_then(then, node))
 
 
 cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
@@ -53,13 +78,14 @@ cdef int by_node(const void *a, const void *b) noexcept nogil:
     return (p > q) - (p < q)
 
 
-cdef inline void put(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
+cdef inline void put_share(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
     m.chosen[m.n_chosen].node = node
     m.chosen[m.n_chosen].word = share_of(m, ask, node, cores)
     m.n_chosen += 1
 
 
-cdef void set_keys(sim_t *s, int32_t job, double t, const uint64_t *free, candidate_t *some, int32_t n) noexcept nogil:
+cdef void key_candidates(sim_t *s, int32_t job, double t, const uint64_t *free, candidate_t *some,
+                         int32_t n) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef const uint64_t *failing = NULL
     cdef candidate_t *c
@@ -73,7 +99,7 @@ cdef void set_keys(sim_t *s, int32_t job, double t, const uint64_t *free, candid
         word = free[c.node]
         c.key = 0.0
         if m.rule == BY_FREE:            # 45 bits, which a double has
-            c.key = (cores_of(word) * 4294967296.0 + memory_of(word) * 256.0) + gpus_of(word)
+            c.key = (cores_of(word) * 4294967296.0 + mebibytes_of(word) * 256.0) + gpus_of(word)
         elif m.rule == BY_LOAD:
             c.key = -(<double>cores_of(word) / <double>cores_of(m.total[c.node]))
         elif m.rule == BY_FAILURES:
@@ -89,19 +115,19 @@ cdef void in_order(sim_t *s, int32_t job, double t, const uint64_t *free, candid
     cdef const ask_t *ask = &m.ask[job]
     cdef int32_t i, best = 0, cores
     if m.rule != BY_NUMBER:
-        set_keys(s, job, t, free, some, n)
+        key_candidates(s, job, t, free, some, n)
         if ask.nodes == 1:
             for i in range(1, n):
                 if some[i].key < some[best].key:
                     best = i
-            put(m, ask, some[best].node, ask.cores)
+            put_share(m, ask, some[best].node, ask.cores)
             return
         qsort(some, <size_t>n, sizeof(candidate_t), by_key)
     for i in range(n):
         if count <= 0:
             return
         cores = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, count)
-        put(m, ask, some[i].node, cores)
+        put_share(m, ask, some[i].node, cores)
         count -= 1 if ask.nodes else cores
 
 
@@ -151,13 +177,13 @@ cdef void in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t c
             if cores <= 0 and nodes <= 0:
                 break
             given = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, cores)
-            put(m, ask, some[i].node, given)
+            put_share(m, ask, some[i].node, given)
             cores -= given
             nodes -= 1
 
 
-cdef inline void pick(sim_t *s, choice_t *p, int32_t job, double t, const uint64_t *free, candidate_t *some, int32_t n,
-                      int64_t count) noexcept nogil:
+cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, candidate_t *some,
+                      int32_t n, int64_t count) noexcept nogil:
     if site_of(&s.machine).rule == BY_RUNS:
         in_runs(s, job, some, n, count, p.run)
     else:
@@ -168,10 +194,9 @@ cdef int32_t list_offers(const site_t *m, const ask_t *ask, const uint64_t *free
     cdef int32_t node, cores, n = 0
     for node in range(m.nodes):
         cores = offer_of(m, ask, node, free[node])
-        out[n].node, out[n].cores = node, cores
-        n += cores > 0
-        if n == m.nodes:
-            break
+        if cores > 0:
+            out[n].node, out[n].cores = node, cores
+            n += 1
     return n
 
 
@@ -185,12 +210,12 @@ cdef bint has_enough(const ask_t *ask, const candidate_t *all_, int32_t n) noexc
     return sum_ >= ask.cores
 
 
-cdef inline void settle(site_t *m) noexcept nogil:
+cdef inline void sort_shares(site_t *m) noexcept nogil:
     if m.n_chosen > 1:
         qsort(m.chosen, <size_t>m.n_chosen, sizeof(share_t), by_node)
 
 
-cdef bint choose(sim_t *s, choice_t *p, int32_t job, double t, const uint64_t *free) noexcept nogil:
+cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef int32_t n
@@ -199,17 +224,17 @@ cdef bint choose(sim_t *s, choice_t *p, int32_t job, double t, const uint64_t *f
     if not has_enough(ask, p.some, n):
         return False
     pick(s, p, job, t, free, p.some, n, needed(ask))
-    settle(m)
+    sort_shares(m)
     return True
 
 
-cdef bint choose_beside(sim_t *s, choice_t *p, int32_t job, double t, const uint64_t *free, const ask_t *head,
+cdef bint choose_beside(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, const ask_t *head,
                         const uint64_t *later, int64_t slack) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef candidate_t *c
     cdef int32_t i, n, k, cores, cost, last = -1
-    if not choose(s, p, job, t, free):
+    if not choose_shares(s, p, job, t, free):
         return False
     if chosen_cost(m, head, later) <= slack:
         return True
@@ -229,7 +254,7 @@ cdef bint choose_beside(sim_t *s, choice_t *p, int32_t job, double t, const uint
         if not has_enough(ask, p.some, k):
             return False
         pick(s, p, job, t, free, p.some, k, ask.cores)
-        settle(m)
+        sort_shares(m)
         return True
     for i in range(n):
         p.all[i].cost = cost_of(m, head, later, p.all[i].node, share_of(m, ask, p.all[i].node, ask.cores))
@@ -246,5 +271,5 @@ cdef bint choose_beside(sim_t *s, choice_t *p, int32_t job, double t, const uint
                 k += 1
         pick(s, p, job, t, free, p.some, k, min(k, ask.nodes - m.n_chosen))
         last = cost
-    settle(m)
+    sort_shares(m)
     return chosen_cost(m, head, later) <= slack

@@ -64,7 +64,7 @@ cdef inline int32_t cores_of(uint64_t word) noexcept nogil:
     return word & 0x1FFF
 
 
-cdef inline int32_t memory_of(uint64_t word) noexcept nogil:
+cdef inline int32_t mebibytes_of(uint64_t word) noexcept nogil:
     return (word >> MEMORY_AT) & 0xFFFFFF
 
 
@@ -80,7 +80,7 @@ cdef inline bint has(uint64_t free, uint64_t asked) noexcept nogil:
 
 cdef inline uint64_t least_of_both(uint64_t a, uint64_t b) noexcept nogil:
     """What is free in both."""
-    return amounts(min(cores_of(a), cores_of(b)), min(memory_of(a), memory_of(b)), min(gpus_of(a), gpus_of(b)))
+    return amounts(min(cores_of(a), cores_of(b)), min(mebibytes_of(a), mebibytes_of(b)), min(gpus_of(a), gpus_of(b)))
 
 
 cdef inline uint64_t less(uint64_t free, uint64_t share) noexcept nogil:
@@ -95,7 +95,7 @@ cdef inline int32_t offer_of(const site_t *m, const ask_t *ask, int32_t node, ui
         return 0
     cores = cores_of(free)
     if ask.by_core and ask.memory > 0:
-        cores = min(cores, memory_of(free) // ask.memory)
+        cores = min(cores, mebibytes_of(free) // ask.memory)
     return cores
 
 
@@ -117,6 +117,6 @@ cdef inline uint64_t share_of(const site_t *m, const ask_t *ask, int32_t node, i
 
 
 # Whether a job has room in what is free of each node.
-cdef bint has_room(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
+cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
 # Cores of the shares that are chosen.
 cdef int32_t chosen_cores(const site_t *m) noexcept nogil

@@ -14,7 +14,7 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_nodes_t, machine_shares_t, range_t
 
 
-cdef bint has_room(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
+cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
     cdef int64_t missing = needed(ask)
     cdef int32_t node
     for node in range(m.nodes):
@@ -81,7 +81,7 @@ cdef int32_t count_nodes(const void *state, int32_t job) noexcept nogil:
     return (<const site_t *>state).held[job].n
 
 
-cdef int by_number(const void *a, const void *b) noexcept nogil:
+cdef int jobs_ascending(const void *a, const void *b) noexcept nogil:
     cdef int32_t p = (<const int32_t *>a)[0], q = (<const int32_t *>b)[0]
     return (p > q) - (p < q)
 
@@ -100,7 +100,7 @@ cdef const int32_t *jobs_on(void *state, int32_t node, const releases_t *running
             m.cap_found *= 2
         m.found[n[0]] = items[i].job
         n[0] += 1
-    qsort(m.found, <size_t>n[0], sizeof(int32_t), by_number)
+    qsort(m.found, <size_t>n[0], sizeof(int32_t), jobs_ascending)
     return m.found
 
 

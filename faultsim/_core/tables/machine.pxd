@@ -143,8 +143,8 @@ cdef struct machine_outlines_t:
     bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
 
-# Functions of machines with nodes that jobs share: a job holds amounts of each of its nodes (site/shares.pxd), and sizes,
-# free and down capacity are cores.  block and unblock of machine_nodes_t then concern what no job holds of a node.
+# Functions of machines with nodes that jobs share: a job holds amounts of each of its nodes (site/shares.pxd), and
+# sizes, free and down capacity are cores.  block and unblock of machine_nodes_t then concern what no job holds of it.
 cdef struct machine_shares_t:
     # A job takes the shares that were chosen for it; OK or NO_MEMORY.
     int (*take)(void *state, int32_t job) noexcept nogil
