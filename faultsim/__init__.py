@@ -31,7 +31,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machines import Cluster, Pod, Reservation, Torus, parse_reservation
+from faultsim.machines import Cluster, NodeClass, Partition, Pod, Reservation, Site, Torus, parse_reservation
 from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
@@ -42,6 +42,7 @@ from faultsim.policies import (
     Backfill,
     Balancing,
     BeforeFailure,
+    BestFit,
     BigJobs,
     Blind,
     Buckets,
@@ -50,6 +51,7 @@ from faultsim.policies import (
     CompiledPlacement,
     CompiledScheduler,
     Confidence,
+    ConsecutiveBestFit,
     ConservativeBackfill,
     CurveBestFit,
     Daly,
@@ -71,6 +73,7 @@ from faultsim.policies import (
     LargestFirst,
     LeastFailuresFirst,
     LeastFailuresMigration,
+    LeastLoaded,
     LongJobs,
     MaxAvailability,
     MaxFreePartition,
@@ -124,7 +127,7 @@ from faultsim.results.workflow_result import WorkflowResult
 if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
-    from faultsim.reading import read
+    from faultsim.reading import read, read_site
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -166,6 +169,7 @@ __all__ = [
     "Backfill",
     "Balancing",
     "BeforeFailure",
+    "BestFit",
     "BigJobs",
     "Blind",
     "Box",
@@ -178,6 +182,7 @@ __all__ = [
     "CompiledPlacement",
     "CompiledScheduler",
     "Confidence",
+    "ConsecutiveBestFit",
     "ConservativeBackfill",
     "CurveBestFit",
     "Daly",
@@ -208,6 +213,7 @@ __all__ = [
     "LargestFirst",
     "LeastFailuresFirst",
     "LeastFailuresMigration",
+    "LeastLoaded",
     "Limits",
     "LongJobs",
     "MaxAvailability",
@@ -215,9 +221,11 @@ __all__ = [
     "MissingExtraError",
     "MostCubic",
     "NoCheckpoint",
+    "NodeClass",
     "NodeStealing",
     "NotAvailableError",
     "OptionError",
+    "Partition",
     "Perfect",
     "Periodic",
     "Placement",
@@ -245,6 +253,7 @@ __all__ = [
     "SharedOutputs",
     "ShortestFirst",
     "Simulation",
+    "Site",
     "Slowdown",
     "Static",
     "StoreError",
@@ -284,6 +293,7 @@ __all__ = [
     "read_sacct",
     "read_sacct_events",
     "read_sge",
+    "read_site",
     "read_stepfun",
     "read_stg",
     "read_sweep",
@@ -306,6 +316,7 @@ _LATER = {
     "load_result": "results.load",
     "load_workflow_result": "results.saved_workflows",
     "read": "reading",
+    "read_site": "reading",
     "planning": "",
     "sweep": "",
     "synthetic": "",

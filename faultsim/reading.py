@@ -1,14 +1,17 @@
-"""`read`: reads any file that faultsim knows."""
+"""`read`: reads any file that faultsim knows; `read_site`, which makes a machine of one."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from faultsim import checks
 from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
+from faultsim.machines import NodeClass, Partition, Site
+from faultsim.readers.node_tables import NodeRow, read_nodes
 from faultsim.readers.table import READERS, candidates, what_is
 
 _SQLITE = b"SQLite format 3\0"
@@ -88,3 +91,83 @@ def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -
 
     load: Callable[..., object] = load_workflow_result if form_of(path) is OF_WORKFLOWS else load_result
     return load(path, allow_older_results=allow_older_results)
+
+
+def read_site(path: str | os.PathLike[str]) -> Site:
+    """Read the nodes of a site: the output of ``scontrol show node`` or ``sinfo -N``, or a CSV.
+
+    Parameters
+    ----------
+    path : path
+        ``sinfo -N -O NodeList,CPUs,Memory,Gres,Features,Partition,Weight`` prints a row per node and partition.  A CSV
+        has a row per node or class, with the columns name and cores and perhaps count, memory (MiB, or ``187G``), gpus
+        (``v100:2``), weight, features, partition and max_time.  "-" is standard input.
+
+    Returns
+    -------
+    Site
+        Nodes with equal amounts, features and partitions are a class, named after them, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        No such file; no table of nodes; a value that cannot be read, with its line.
+    OptionError
+        What no site can have.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> with open("nodes.txt", "w") as file:
+    ...     _ = file.write(
+    ...         "NODELIST  CPUS  MEMORY  GRES        PARTITION  WEIGHT\\n"
+    ...         "n1        32    191488  (null)      main*      10\\n"
+    ...         "n2        32    191488  (null)      main*      10\\n"
+    ...         "g1        40    191488  gpu:v100:2  gpu        50\\n"
+    ...     )
+    >>> print(fs.read_site("nodes.txt"))
+    site:n=2x32c187G@10,g=1x40c187Gx2v100@50/main=n,default/gpu=g
+    """
+    merged: dict[str, NodeRow] = {}
+    for at, row in enumerate(read_nodes(path)):
+        known = merged.setdefault(row.name if row.count == 1 else f"{row.name} {at}", row)
+        known.partitions = tuple(dict.fromkeys((*known.partitions, *row.partitions)))
+        known.default = known.default or row.default
+        known.max_time = {**row.max_time, **known.max_time}
+    groups: dict[tuple[object, ...], list[NodeRow]] = {}
+    for row in merged.values():
+        key = (row.cores, row.memory, row.gpus, row.weight, row.features, row.partitions)
+        groups.setdefault(key if row.count == 1 else (*key, row.name), []).append(row)
+    classes: list[NodeClass] = []
+    members: dict[str, list[str]] = {}
+    for rows in groups.values():
+        first, name = rows[0], _class_name(rows, [each.name for each in classes])
+        hosts = [row.name for row in rows] if all(row.count == 1 for row in rows) and len(rows) > 1 else []
+        classes.append(
+            NodeClass(
+                name,
+                sum(row.count for row in rows),
+                cores=first.cores,
+                memory=f"{first.memory}M" if first.memory else "",
+                gpus=dict([first.gpus]) if first.gpus else None,
+                weight=first.weight,
+                features=first.features,
+                hosts=hosts,
+            )
+        )
+        for partition in first.partitions:
+            members.setdefault(partition, []).append(name)
+    default = next((row.default for row in merged.values() if row.default), "")
+    limits = {name: limit for row in merged.values() for name, limit in row.max_time.items()}
+    partitions = [
+        Partition(name, names, max_time=limits.get(name), default=name == default) for name, names in members.items()
+    ]
+    return Site(classes, partitions)
+
+
+def _class_name(rows: list[NodeRow], taken: list[str]) -> str:
+    """The letters at the begin of the first name, with a number if another class has it."""
+    found = re.match(r"[A-Za-z_][A-Za-z_.-]*", rows[0].name)
+    name = found[0].rstrip("-.") if found and rows[0].count == 1 else re.sub(r"[^\w.-]", "", rows[0].name)
+    name = name if re.match(r"[A-Za-z_]", name) else f"class{name}"
+    return next(each for each in (name, *(f"{name}_{k}" for k in range(2, 99))) if each not in taken)

@@ -161,6 +161,7 @@ cdef class Engine:
         s.owner = <void *><PyObject *>self
         call_factory(parts.factories["machine"], &s.machine, settings.machine, self.given)
         s.nodes = s.machine.nodes
+        s.capacity = s.machine.capacity if s.machine.shared else s.nodes
         set_inputs(s, self.given)
         self.translate(sim_alloc(s))
         add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)

@@ -65,6 +65,9 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
         s.missed += 1
     if s.machine.placed:
         s.machine.placed.occupy(s.machine.state, job, place)
+    elif s.machine.shared:
+        if s.machine.shared.take(s.machine.state, job) < 0:
+            return NO_MEMORY
     elif s.given != NULL:
         if s.machine.named.take_nodes(s.machine.state, job, s.given, nodes) < 0:
             return NO_MEMORY
@@ -96,10 +99,13 @@ cdef int start_fitting_heads(sim_t *s) noexcept nogil:
 
 cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
     s.running -= 1
-    s.free += s.allocated[job]
     releases_remove(&s.releases, s.expected[job], job)
-    if s.machine.named:
-        s.machine.named.return_nodes(s.machine.state, job)
+    if s.machine.shared:
+        s.machine.shared.give(s.machine.state, job, &s.free, &s.trace.n_down)
+    else:
+        s.free += s.allocated[job]
+        if s.machine.named:
+            s.machine.named.return_nodes(s.machine.state, job)
     s.change = CHANGED_ALL
     if s.scheduler.released != NULL:
         s.scheduler.released(s.scheduler.state, s, job)

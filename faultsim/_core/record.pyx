@@ -44,7 +44,8 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
 
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     cdef record_t *r = &s.record
-    cdef int32_t nodes = s.allocated[job], others = s.nodes - nodes
+    cdef int32_t nodes = s.machine.shared.count(s.machine.state, job) if s.machine.shared else s.allocated[job]
+    cdef int32_t others = s.nodes - nodes
     if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
         return NO_MEMORY
     r.stay[r.n_stays].begin = s.now

@@ -4,7 +4,7 @@
 # - Jobs are numbered 0..n-1 in order of (submit, workload index); a job's number is its queue key.
 # - Columns of inputs and results belong to the caller: the first are read only, the second are its NumPy arrays.
 # - Times are seconds, float64.  `now` never runs backwards.
-# - free + busy + down == nodes after every instant; `demand` is the sum of requested sizes of queued jobs.
+# - free + busy + down == capacity after every instant; `demand` is the sum of requested sizes of queued jobs.
 # - A job holds `allocated` nodes from `decision` to `finish`; it runs from `start` = decision + start delay.
 # - Data that only one policy uses is its own state, behind the functions of its table (scheduler.pxd, order.pxd,
 #   placement.pxd, migration.pxd, recovery.pxd, checkpointing.pxd, rescheduling.pxd); machine.pxd is the machine's.
@@ -189,7 +189,7 @@ cdef struct trace_t:
     bint repairs_known       # schedulers may use up_at
     uint8_t *down
     double *up_at            # while down: when it is repaired
-    int32_t n_down           # down and in no held job
+    int32_t n_down           # down and in no held job, in what sim_t.capacity counts
     int32_t *count           # failures of a node so far; this and the next: NULL unless a policy uses it
     int32_t *rank            # nodes by (count, number)
     int64_t n_handled, n_hit
@@ -311,6 +311,7 @@ cdef struct sim_t:
     # machine
     machine_t machine
     int32_t nodes
+    int32_t capacity         # what sizes, `free`, `demand` and the ledger count: nodes, or cores where nodes are shared
     int32_t free
     int32_t kept_back        # free nodes that passes leave alone
     int32_t running          # jobs that run (held ones do not)

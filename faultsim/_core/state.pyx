@@ -36,7 +36,7 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         return NO_MEMORY
     s.queue.unsorted = -INFINITY
     s.epoch = 1
-    s.free = s.nodes
+    s.free = s.capacity
     s.now = s.submit[0]
     s.clock = s.submit[0]
     s.remaining = s.estimate

@@ -32,6 +32,8 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
                 return b"a job's place is not of its allocated size"
         if not m.named.add_job(m.state, seen, job):
             return b"a node holds two jobs"
+    if m.shared:
+        return m.own_invariant(m.state)
     if s.track.on:
         for node in range(s.nodes):
             if not s.trace.down[node]:
@@ -61,11 +63,11 @@ cdef inline double first_submit(const sim_t *s) noexcept nogil:
 cdef const char *check_ledger(sim_t *s) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     # What running jobs hold is booked when they end; until then it is counted here.
-    cdef double total = 0.0, span = (s.clock - first_submit(s)) * <double>s.nodes, each
+    cdef double total = 0.0, span = (s.clock - first_submit(s)) * <double>s.capacity, each
     cdef int32_t i, job
     for i in range(<int32_t>N_ACCOUNTS):
         # What is booked as a difference of times may be off by the last bits of the clock.
-        if s.ledger[i] < -(1e-9 * span + 1e-15 * fabs(s.clock) * s.nodes):
+        if s.ledger[i] < -(1e-9 * span + 1e-15 * fabs(s.clock) * s.capacity):
             return b"an account of the ledger is negative"
         total += s.ledger[i]
     for i in range(s.releases.n):
@@ -126,7 +128,7 @@ cdef const char *broken_invariant(sim_t *s, uint64_t *seen) noexcept nogil:
         return b"the releases are out of order"
     for i in range(s.releases.n):
         repairs += items[i].job < 0
-    if running != s.running or (s.trace.repairs_known and repairs != s.trace.n_down):
+    if running != s.running or (s.trace.repairs_known and not s.machine.shared and repairs != s.trace.n_down):
         return b"running jobs or repairs are counted wrongly"
     if done != s.n_done or running + kept + repairs != s.releases.n or queued != s.queue.end - s.queue.head:
         return b"jobs are lost or counted twice"
@@ -146,7 +148,7 @@ cdef const char *broken_invariant(sim_t *s, uint64_t *seen) noexcept nogil:
             return b"the releases are not those of the running jobs"
         if s.allocated[job] < s.size[job]:
             return b"a job holds fewer nodes than it asked for"
-    if held + s.free + s.trace.n_down != s.nodes:
+    if held + s.free + s.trace.n_down != s.capacity:
         return b"free + busy + down is not the number of nodes"
     if s.missed > 0:
         return b"a promised start was missed without an excuse"

@@ -5,6 +5,7 @@ faultsim show RESULT.npz --report R.html   its table, pictures and report, witho
 faultsim show RESULT.npz --why 17          why the job with the id 17 waited, span by span
 faultsim show FLOWS.npz --figure F.svg     a saved result of workflows, with the output of 'faultsim workflow run'
 faultsim show STORE.db                     as 'faultsim status'
+faultsim show site:cpu=180x32c187G         the classes and partitions of a machine whose nodes jobs share
 faultsim show FILE                         as the summary of 'faultsim log', 'failures' or 'workflow'
 
 Options for other files than results are those of the command that is named here.
@@ -32,6 +33,7 @@ from faultsim.cli.targets import add_older, add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.machines.site import parse_site
 from faultsim.readers.table import what_is
 from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
@@ -46,6 +48,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         _add_arguments(parser)
         parser.parse_args(argv)
     word = argv[0]
+    if word.startswith("site:") and not os.path.exists(word):
+        if argv[1:]:
+            raise OptionError(f"{argv[1]} is for a file, and {word!r:.60} is a machine: leave it out")
+        print(parse_site(word, word.partition(":")[2]).table())
+        return 0
     path = word if os.path.exists(word) else word.rpartition(":")[0] or word
     if path.lower().endswith(".toml"):
         raise OptionError(f"{path}: the file of a sweep, which has no results yet: 'faultsim sweep {path}' runs it")

@@ -125,6 +125,23 @@ class EligibilityRows:
 
 
 @dataclass(eq=False, slots=True)
+class AskRows:
+    """What jobs of a site request: `nodes` different nodes with `cores`, `memory` (MiB) and `gpus` free on each.
+
+    Where `nodes` is 0, `cores` are those in all, of any number of nodes, and with `by_core` the memory is that of each
+    core.  `exclusive` jobs take whole nodes.  `classes` has a bit for each class of nodes that may serve.
+    """
+
+    nodes: Integers
+    cores: Integers
+    memory: Integers
+    gpus: Integers
+    by_core: Flags
+    exclusive: Flags
+    classes: Values
+
+
+@dataclass(eq=False, slots=True)
 class World:
     """The inputs of a run that are neither its jobs nor its settings.
 
@@ -138,6 +155,8 @@ class World:
         Seconds of work between two planned checkpoints of each job.
     shape_rank : numpy.ndarray of int32, optional
         Which of the shapes of its size each job of a pod requests, from 1 on, the most cubic first; 0: any.
+    asks : AskRows, optional
+        What the jobs of a site request, where they share nodes.
     columns : mapping of str to array
         The columns of the user's log.
     rows, jobs : numpy.ndarray of int32, optional
@@ -159,6 +178,7 @@ class World:
     eligibility: EligibilityRows | None = None
     checkpoint_interval: Floats | None = None
     shape_rank: Integers | None = None
+    asks: AskRows | None = None
     columns: Mapping[str, Values] = field(default_factory=dict)
     rows: Integers | None = None
     jobs: Integers | None = None

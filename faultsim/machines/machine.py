@@ -4,6 +4,7 @@ A machine is a subclass in this folder.  Everything outside it reads these answe
 a new machine works everywhere once it gives them.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from faultsim.arrays import Indices, Integers, LongIntegers
 from faultsim.checks import OldNames
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
+from faultsim.data.world import AskRows
 from faultsim.errors import OptionError
 from faultsim.machines.speed_forms import SpeedForm
 
@@ -50,6 +52,32 @@ class Machine(OldNames):
     def wraps(self) -> bool:
         """Whether the first and the last coordinate along an axis are neighbours."""
         return False
+
+    # -- what a log makes of it
+
+    def kind_of(self, log: Workload) -> str:
+        """The kind of machine that schedules this log: its own name, unless the jobs need less of it."""
+        return self.name
+
+    def lower_for(self, log: Workload) -> dict[str, object]:
+        """The plain form of the machine that schedules this log."""
+        return self.lower()
+
+    def capacity_for(self, columns: Mapping[str, object]) -> int:
+        """What sizes of jobs count in all: nodes, or cores where these columns of a log say so."""
+        return self.nodes
+
+    def prepared(self, log: Workload) -> Workload:
+        """The log with sizes in what `capacity_for` counts."""
+        return log
+
+    def asks(self, log: Workload) -> AskRows | None:
+        """What jobs that share nodes request; None where they take whole ones."""
+        return None
+
+    def refusals(self, log: Workload) -> dict[int, str]:
+        """The rows of jobs that the machine cannot hold for another reason than their size -> why."""
+        return {}
 
     # -- sizes
 

@@ -9,6 +9,7 @@ from faultsim.machines.cluster import Cluster
 from faultsim.machines.kinds import ANY, KINDS
 from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod
+from faultsim.machines.site import FORM, parse_site
 from faultsim.machines.torus import Torus
 
 _FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8', 'mesh:4x4x8' or 'pod:4x4x4'"
@@ -33,8 +34,10 @@ def parse_machine(text: str) -> Machine:
         ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
         ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``, ``"tpu-v5p"``, ``"tpu7x"``.  A pod is ``"pod:XxYxZ"``,
         in cubes, or a preset after ``pod:`` or alone, and may have the options of `Pod`:
-        ``"pod:4x4x4,wiring=static,aligned=false"``, ``"tpu-v4,spares=2"``.  ``str(machine)`` returns such a text, but
-        no preset.
+        ``"pod:4x4x4,wiring=static,aligned=false"``, ``"tpu-v4,spares=2"``.  A site is
+        ``"site:CLASS,CLASS/PARTITION/PARTITION"``: ``"site:cpu=180x32c187G,gpu=8x40c187Gx2v100@50+ib"`` has 180 nodes
+        of 32 cores and 187 GiB, and 8 nodes with two GPUs, the weight 50 and the feature ib; a partition is
+        ``general=cpu+gpu,max_time=3d,default``.  ``str(machine)`` returns such a text, but no preset.
 
     Raises
     ------
@@ -61,13 +64,15 @@ def parse_machine(text: str) -> Machine:
         return _pod(str(text), kind)
     if kind == "pod":
         return _pod(str(text), rest.lower())
+    if kind == "site":
+        return parse_site(str(text), rest)
     if kind not in ("cluster", "torus", "mesh"):
-        hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", "pod", *_PRESETS])
+        hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", "pod", "site", *_PRESETS])
         if not colon and preset in _PLAIN_TORI:
             hint = f": a {preset} has no cubes; it is a {_PLAIN_TORI[preset]!r} of chips"
         elif not colon and "," not in kind and kind.replace("x", "").isdigit():
             hint = f" (did you mean 'cluster:{kind}'?)"
-        raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, or one of {', '.join(_PRESETS)}")
+        raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, {FORM}, or one of {', '.join(_PRESETS)}")
     parts = rest.lower().split("x")
     try:
         extents = [checks.parsed(p, int) for p in parts]
@@ -146,8 +151,8 @@ def as_machine(value: object) -> Machine:
     Cluster(nodes=128)
     >>> as_machine(128)
     Traceback (most recent call last):
-    faultsim.errors.OptionError: the machine must be a Cluster, a Torus or a Pod, or text such as 'cluster:128', got \
-128 (did you mean 'cluster:128'?)
+    faultsim.errors.OptionError: the machine must be a Cluster, a Torus, a Pod or a Site, or text such as \
+'cluster:128', got 128 (did you mean 'cluster:128'?)
     """
     if isinstance(value, Machine):
         return value

@@ -263,7 +263,7 @@ def plot_utilization(
     means: list[float | None] = []
     for run in named.values():
         begin, end, nodes = _held(run)
-        at, value = _steps(begin, end, 100.0 * nodes / run.machine.nodes)
+        at, value = _steps(begin, end, 100.0 * nodes / run.capacity)
         steps.append((np.append(run.span[0], at), np.append(0.0, value)))
         means.append(100.0 * run.metrics["utilization"] if run.span[1] > run.span[0] else None)
     said = ["" if mean is None else f"mean {mean:.1f} %" for mean in means]

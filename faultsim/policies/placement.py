@@ -13,9 +13,12 @@ from faultsim.policies.curves import CURVES
 __all__ = [
     "BOX_ORDERS",
     "Balancing",
+    "BestFit",
+    "ConsecutiveBestFit",
     "CurveBestFit",
     "FirstFit",
     "LeastFailuresFirst",
+    "LeastLoaded",
     "MaxFreePartition",
     "MostCubic",
     "Placement",
@@ -270,7 +273,7 @@ class TieBreaking(Placement):
 
 @dataclass(frozen=True)
 class LeastFailuresFirst(Placement):
-    """The free nodes that have failed least often so far, ties to the lowest numbers. Cluster only.
+    """The free nodes that have failed least often so far, ties to the lowest numbers. Cluster or site.
 
     Failures of idle nodes and failures before the first submit count too.
 
@@ -290,7 +293,7 @@ class LeastFailuresFirst(Placement):
 
 @dataclass(frozen=True)
 class SafestFirst(Placement):
-    """The free nodes that are not predicted to fail while the job is expected to run, then the others.  Cluster only.
+    """The free nodes that are not predicted to fail while the job is expected to run, then the others; not with boxes.
 
     Lowest numbers first within both groups.
 
@@ -331,3 +334,55 @@ class CurveBestFit(Placement):
 
     name: ClassVar[str] = "curve_best_fit"
     curve: Annotated[Literal["snake", "hilbert"], Check(checks.choice, "curve", known=CURVES)] = "snake"
+
+
+@dataclass(frozen=True)
+class ConsecutiveBestFit(Placement):
+    """Nodes of the smallest weight, in the smallest sufficient run of neighbours, the fullest first.  Site only.
+
+    The default where jobs share the nodes of a site, and what Slurm's ``select/cons_tres`` does: nodes that can serve
+    the job are cut into runs of consecutive numbers and equal weight; a job of one node takes the fullest one of the
+    best run.
+
+    References
+    ----------
+    model.md#consecutive-best-fit.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.ConsecutiveBestFit().lower()
+    {'name': 'consecutive_best_fit'}
+    """
+
+    name: ClassVar[str] = "consecutive_best_fit"
+
+
+@dataclass(frozen=True)
+class BestFit(Placement):
+    """The nodes with the fewest free cores that suffice, then least free memory, then fewest free GPUs.  Site only.
+
+    Ties go to the lowest numbers.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.BestFit().lower()
+    {'name': 'best_fit'}
+    """
+
+    name: ClassVar[str] = "best_fit"
+
+
+@dataclass(frozen=True)
+class LeastLoaded(Placement):
+    """The nodes with the largest share of free cores, ties to the lowest numbers.  Site only.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.LeastLoaded().lower()
+    {'name': 'least_loaded'}
+    """
+
+    name: ClassVar[str] = "least_loaded"

@@ -38,9 +38,12 @@ from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, Sho
 from faultsim.policies.parameters import Parameter, parameters_of
 from faultsim.policies.placement import (
     Balancing,
+    BestFit,
+    ConsecutiveBestFit,
     CurveBestFit,
     FirstFit,
     LeastFailuresFirst,
+    LeastLoaded,
     MaxFreePartition,
     MostCubic,
     Placement,
@@ -129,7 +132,9 @@ class MachineRow:
 
 #: Name -> row.
 MACHINES: dict[str, MachineRow] = {
-    "cluster": MachineRow(FirstFit, "cluster.counted:COUNTED", "cluster.named:NAMED"),
+    "cluster": MachineRow(
+        FirstFit, "cluster.counted:COUNTED", "cluster.named:NAMED", placements="placement=FirstFit()"
+    ),
     "torus": MachineRow(
         MaxFreePartition,
         "torus.machine:TORUS",
@@ -146,6 +151,15 @@ MACHINES: dict[str, MachineRow] = {
         "placement=FirstFit()",
         "migration=None",
         free="slices do not move",
+    ),
+    "site": MachineRow(
+        ConsecutiveBestFit,
+        "site.shares:SITE",
+        "site.shares:SITE",
+        "shares of nodes",
+        "placement=ConsecutiveBestFit(), BestFit() or another for nodes that jobs share",
+        "migration=None",
+        free="jobs that share nodes do not move",
     ),
 }
 
@@ -190,9 +204,12 @@ class PolicyRow:
         return self.compiled if isinstance(self.compiled, str) else self.compiled[machine]
 
 
-_ANY = ("cluster", "torus", "pod")
+_PLACED = ("cluster", "torus", "pod")
+_ANY = (*_PLACED, "site")
+_NAMED = ("cluster", "site")
 _BOTH = ("cluster", "torus")
 _CLUSTER = ("cluster",)
+_SITE = ("site",)
 _TORUS = ("torus",)
 _WORKFLOWS = ("resources",)
 _STATIC = "orders.rules:STATIC"
@@ -210,34 +227,43 @@ _CHOOSES = (
     "{name} chooses nodes or boxes, and on {run.machine} jobs take {there.takes}: use placement=FirstFit(), or use a "
     "Cluster or a Torus"
 )
+_SHARES = (
+    "{name} chooses nodes that jobs share, and on {run.machine} jobs take {there.takes}: use {there.placements}, or "
+    "use a Site and a log with cores"
+)
+_ALONE = "{name} is not supported where jobs share the nodes of {run.machine}: use "
+_BUILT_IN = _ALONE + "EasyBackfill() or another that is built in"
 
 #: Every policy of this version.
 POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("scheduler", "fcfs", Fcfs, _ANY, "[krevat2002] section 2",
               compiled={"cluster": "scheduling.easy_counted:FCFS", "torus": "scheduling.easy_placed:FCFS",
-                        "pod": "scheduling.easy_placed:FCFS"},
+                        "pod": "scheduling.easy_placed:FCFS", "site": "scheduling.easy_shared:FCFS"},
               reference="scheduling.schedulers:Fcfs"),
     PolicyRow("scheduler", "easy", EasyBackfill, _ANY, "[mualem2001]; [krevat2002] section 2",
               aliases=("easy_backfill",),
               compiled={"cluster": "scheduling.easy_counted:EASY", "torus": "scheduling.easy_placed:EASY",
-                        "pod": "scheduling.easy_placed:EASY"},
+                        "pod": "scheduling.easy_placed:EASY", "site": "scheduling.easy_shared:EASY"},
               reference="scheduling.schedulers:Easy"),
     PolicyRow("scheduler", "backfill", Backfill, _ANY, "model.md#backfill", example="backfill:depth=10",
               compiled={"cluster": "scheduling.backfill_counted:BACKFILL",
                         "torus": "scheduling.backfill_placed:BACKFILL",
-                        "pod": "scheduling.backfill_placed:BACKFILL"},
+                        "pod": "scheduling.backfill_placed:BACKFILL",
+                        "site": "scheduling.backfill_shared:BACKFILL"},
               reference="scheduling.schedulers:Backfill"),
     PolicyRow("scheduler", "conservative", ConservativeBackfill, _ANY, "[mualem2001]",
               aliases=("conservative_backfill",),
               compiled={"cluster": "scheduling.conservative_counted:CONSERVATIVE",
                         "torus": "scheduling.conservative_placed:CONSERVATIVE",
-                        "pod": "scheduling.conservative_placed:CONSERVATIVE"},
+                        "pod": "scheduling.conservative_placed:CONSERVATIVE", "site": ""},
               reference="scheduling.schedulers:Conservative"),
-    PolicyRow("scheduler", "preemptive", Preemptive, _CLUSTER, "model.md#preemptive",
-              example="preemptive:order=shortest", compiled="scheduling.easy_counted:PREEMPTIVE", follows="progress",
+    PolicyRow("scheduler", "preemptive", Preemptive, _NAMED, "model.md#preemptive",
+              example="preemptive:order=shortest",
+              compiled={"cluster": "scheduling.easy_counted:PREEMPTIVE", "site": "scheduling.easy_shared:PREEMPTIVE"},
+              follows="progress",
               needs={"recovery": "Requeue()"},
               elsewhere="{name} stops jobs for their nodes, and on {run.machine} jobs have places: use EasyBackfill(), "
-                        "or use a Cluster", reference="faults.preemption:Preemptive"),
+                        "or use a Cluster or a Site", reference="faults.preemption:Preemptive"),
     PolicyRow("order", "arrival", ArrivalOrder, _ANY, "first come, first served", compiled=_STATIC,
               reference="scheduling.orders:arrival"),
     PolicyRow("order", "shortest", ShortestFirst, _ANY, "shortest job first", aliases=("sjf",), compiled=_STATIC,
@@ -252,9 +278,18 @@ POLICIES: tuple[PolicyRow, ...] = (
               compiled="orders.expressions:KEY", reference="scheduling.expressions:key"),
     PolicyRow("placement", "first_fit", FirstFit, _ANY, "model.md#first-fit", aliases=("ff",),
               compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.placed_rules:FIRST_FIT",
-                        "pod": "placement.placed_rules:FIRST_SLICE"},
+                        "pod": "placement.placed_rules:FIRST_SLICE", "site": "placement.site_rules:FIRST_FIT"},
               reference={"cluster": "scheduling.placement:lowest_nodes", "torus": "scheduling.placement:first_box",
-                         "pod": "scheduling.placement:first_slice"}),
+                         "pod": "scheduling.placement:first_slice", "site": "scheduling.site_placement:first_fit"}),
+    PolicyRow("placement", "consecutive_best_fit", ConsecutiveBestFit, _SITE, "model.md#consecutive-best-fit",
+              aliases=("consecutive",), elsewhere=_SHARES, compiled="placement.site_rules:CONSECUTIVE_BEST_FIT",
+              reference="scheduling.site_placement:consecutive_best_fit"),
+    PolicyRow("placement", "best_fit", BestFit, _SITE, "model.md#site-placement", elsewhere=_SHARES,
+              compiled="placement.site_rules:BEST_FIT",
+              reference="scheduling.site_placement:best_fit"),
+    PolicyRow("placement", "least_loaded", LeastLoaded, _SITE, "model.md#site-placement", aliases=("lln",),
+              elsewhere=_SHARES, compiled="placement.site_rules:LEAST_LOADED",
+              reference="scheduling.site_placement:least_loaded"),
     PolicyRow("placement", "max_free_partition", MaxFreePartition, _TORUS, "[krevat2002] section 2", aliases=("mfp",),
               compiled="placement.placed_rules:MAX_FREE_PARTITION", elsewhere=_BOXES,
               reference="scheduling.placement:max_free_partition"),
@@ -267,12 +302,19 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("placement", "tie_breaking", TieBreaking, _TORUS, "[oliner2004] section 5.2.2",
               compiled="placement.placed_rules:TIE_BREAKING", needs=_PREDICTOR, elsewhere=_BOXES,
               reference="scheduling.placement:tie_breaking"),
-    PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _CLUSTER, "[zhang2004] section 5.2.3",
-              aliases=("lff",), compiled="placement.cluster_rules:LEAST_FAILURES_FIRST", follows="nodes",
-              elsewhere=_NODES, reference="scheduling.placement:least_failures_first"),
-    PolicyRow("placement", "safest_first", SafestFirst, _CLUSTER, "model.md#safest-first", aliases=("safest",),
-              compiled="placement.safest:SAFEST_FIRST", follows="nodes", needs=_PREDICTOR, elsewhere=_NODES,
-              reference="scheduling.placement:safest_first"),
+    PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _NAMED, "[zhang2004] section 5.2.3",
+              aliases=("lff",),
+              compiled={"cluster": "placement.cluster_rules:LEAST_FAILURES_FIRST",
+                        "site": "placement.site_rules:LEAST_FAILURES_FIRST"}, follows="nodes",
+              elsewhere=_NODES,
+              reference={"cluster": "scheduling.placement:least_failures_first",
+                         "site": "scheduling.site_placement:least_failures_first"}),
+    PolicyRow("placement", "safest_first", SafestFirst, _NAMED, "model.md#safest-first", aliases=("safest",),
+              compiled={"cluster": "placement.safest:SAFEST_FIRST", "site": "placement.site_rules:SAFEST_FIRST"},
+              follows="nodes", needs=_PREDICTOR,
+              elsewhere=_NODES,
+              reference={"cluster": "scheduling.placement:safest_first",
+                         "site": "scheduling.site_placement:safest_first"}),
     PolicyRow("placement", "curve_best_fit", CurveBestFit, _CLUSTER, "[leung2002]", aliases=("curve",),
               compiled="placement.curve_best_fit:CURVE_BEST_FIT", follows="nodes",
               needs={"coordinates": "Cluster({run.machine.nodes}, shape=(x, y, z))"}, elsewhere=_NODES,
@@ -331,8 +373,9 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("victims", "long", LongJobs, _ANY, "[zhang2004] section 5.2.2",
               reference="faults.checkpointing:long_jobs"),
     PolicyRow("victims", "big", BigJobs, _ANY, "[zhang2004] section 5.2.2", reference="faults.checkpointing:big_jobs"),
-    PolicyRow("rescheduling", "fars", Fars, _ANY, "[li2009]", example="fars:interval=300,strategy=service_unit_loss",
-              compiled="fars.fars:FARS", needs=_FOR_TICKS, reference="fars.rescheduling:act"),
+    PolicyRow("rescheduling", "fars", Fars, _PLACED, "[li2009]",
+              example="fars:interval=300,strategy=service_unit_loss", compiled="fars.fars:FARS", needs=_FOR_TICKS,
+              elsewhere=_ALONE + "rescheduling=None, or a log of whole nodes", reference="fars.rescheduling:act"),
     PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _ANY, "[li2009] equation 2",
               aliases=("sul", "sul_d"), compiled="fars.fars:SERVICE_UNIT_LOSS",
               reference="fars.rescheduling:ServiceUnitLoss"),
@@ -361,20 +404,26 @@ POLICIES: tuple[PolicyRow, ...] = (
 #: Policies that users write in Python, by subclassing the base of the kind, or compile elsewhere, and those that leave
 #: it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
-    PolicyRow("scheduler", "python", Scheduler, _ANY, "", compiled="scheduling.external:WRITTEN", follows="nodes",
+    PolicyRow("scheduler", "python", Scheduler, _PLACED, "", elsewhere=_BUILT_IN,
+              compiled="scheduling.external:WRITTEN", follows="nodes",
               reference="external:Written"),
-    PolicyRow("scheduler", "external", External, _ANY, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
+    PolicyRow("scheduler", "external", External, _PLACED, "", elsewhere=_BUILT_IN,
+              compiled="scheduling.external:OUTSIDE", follows="nodes",
               reference="external:External"),
-    PolicyRow("scheduler", "compiled", CompiledScheduler, _ANY, "", compiled="scheduling.compiled_scheduler:COMPILED",
+    PolicyRow("scheduler", "compiled", CompiledScheduler, _PLACED, "", elsewhere=_BUILT_IN,
+              compiled="scheduling.compiled_scheduler:COMPILED",
               reference="compiled:Compiled"),
     PolicyRow("predictor", "python", Predictor, _ANY, "", needs=_FAILURES),
     PolicyRow("checkpointing", "python", Checkpointing, _ANY, "", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:Written"),
-    PolicyRow("checkpointing", "asked", Checkpointing, _ANY, "", compiled="checkpointing.rules:ASKED", follows="nodes",
+    PolicyRow("checkpointing", "asked", Checkpointing, _PLACED, "", elsewhere=_ALONE + "RiskBased(interval, cost)",
+              compiled="checkpointing.rules:ASKED", follows="nodes",
               reference="faults.checkpointing:Asked"),
-    PolicyRow("recovery", "python", Recovery, _ANY, "", compiled="recovery.rules:EITHER", follows="nodes",
+    PolicyRow("recovery", "python", Recovery, _PLACED, "", elsewhere=_ALONE + "Requeue() or Hold()",
+              compiled="recovery.rules:EITHER", follows="nodes",
               reference="faults.failures:go_back"),
-    PolicyRow("rescheduling", "python", Rescheduling, _ANY, "", compiled="fars.ticks:TICKS", follows="nodes",
+    PolicyRow("rescheduling", "python", Rescheduling, _PLACED, "", elsewhere=_ALONE + "rescheduling=None",
+              compiled="fars.ticks:TICKS", follows="nodes",
               reference="state:nobody"),
     PolicyRow("order", "python", QueueOrder, _ANY, "", compiled="orders.python_orders:PYTHON",
               reference="scheduling.orders:python"),

@@ -111,8 +111,8 @@ def read_sacct(
         - The parts of a job that was resized while it ran are jobs of their own, each submitted when it started.
 
         Further columns, where the file has them: ``partition``, ``account``, ``qos``, ``reservation``, ``features``
-        (Constraints), ``priority``, ``State``, ``nodes`` (if `size` is another), ``cores``, ``memory`` (MiB of
-        the whole job), ``gpus`` and ``user_name``; a number that is missing is NaN.
+        (Constraints), ``priority``, ``State``, ``cores``, ``memory`` (MiB) and ``gpus`` of the whole job, as
+        ``memory_per`` and ``gpus_per`` say for a `Site`, ``nodes`` and ``user_name``; a number that is missing is NaN.
 
         `Workload.dropped` counts records that are left out:
 
@@ -263,16 +263,18 @@ def _further(
 ) -> dict[str, Values]:
     table = records.fields.table
     columns = None if columns is None else checks.names("columns", columns)
-    amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus}
-    if size != "nodes":
-        amounts["nodes"] = records.nodes
+    amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus, "nodes": records.nodes}
     found: dict[str, Values] = {}
     for name in [*_KEPT, *amounts] if columns is None else columns:
         if name in amounts:
             values = amounts[name][last]
             whole = name != "memory" and bool((values == np.floor(values)).all() and (values <= 2.0**53).all())
+            if columns is None and name == "nodes" and size == "nodes" and "cores" not in found:
+                continue  # they are the sizes
             if columns is not None or not np.isnan(values).all():
                 found[name] = values.astype(np.int64) if whole else values
+                if name in ("memory", "gpus"):
+                    found[f"{name}_per"] = np.full(len(last), "job")
             continue
         field = _KEPT.get(name, name.lower())
         if field in table.columns:

@@ -26,6 +26,8 @@ class WorldRows:
         Whether decisions that the caller gets have true run times.
     rows, columns : array or None, mapping
         Rows of the jobs in the user's log (None: the same), and the columns of that.
+    asks : AskRows or None
+        What jobs request of nodes that they share.
     ticks : list of (time, nodes)
         When `Fars` acts, and which nodes are suspicious from then until the next one.
     """
@@ -36,7 +38,7 @@ class WorldRows:
         self.alarms: list[tuple[float, int]] = rows(given.alarms, "time", "node")
         self.predictions: list[tuple[float, float, int]] = rows(given.predictions, "begin", "end", "node")
         self.p = 0.0 if given.predictions is None else float(given.predictions.p)
-        self.rows, self.columns = given.rows, given.columns
+        self.rows, self.columns, self.asks = given.rows, given.columns, given.asks
         self.live, self.oracle_runtimes = given.live, given.oracle_runtimes
         self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.ticks)
 

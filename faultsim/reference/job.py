@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from faultsim.errors import EngineError
 from faultsim.reference.own_clock import OwnClock, own
+from faultsim.reference.site.nodes import Ask, Grant
 from faultsim.reference.torus.boxes import Box
 
 NEVER = float("-inf")
+NOTHING = Ask(0, 0, 0, 0, by_core=False, exclusive=False, classes=0)
 
 
 class Where(NamedTuple):
@@ -50,6 +52,8 @@ class Job:
     expected: float = -1.0  # what the scheduler goes by
     allocated: int = 0
     box: Box | None = None  # torus
+    ask: Ask = NOTHING  # site: what it asks of nodes that jobs share ...
+    grant: Grant = field(default_factory=dict)  # ... and what it has
     nodes: list[int] = field(default_factory=list)  # cluster, ascending, when node identities are tracked
     moves: int = 0
     backfilled: bool = False

@@ -18,6 +18,7 @@ from faultsim.reference.absences import Absences
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
+from faultsim.reference.site.nodes import Ask, Grant, Nodes, asks_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
@@ -26,13 +27,18 @@ FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL = r
 
 @dataclass(eq=False, slots=True)
 class Reservation:
-    """A promise of conservative backfilling: the job has `size` nodes (on a torus: `box`) over [begin, end)."""
+    """A promise of backfilling: the job has `size` nodes over [begin, end), on a torus `box`.
+
+    Where nodes are shared it has the `grant`; without one any nodes that serve the `ask`.
+    """
 
     begin: float
     end: float
     size: int
     box: Box | None = None
     closed: int = 0  # the nodes that the job may not hold then
+    grant: Grant | None = None
+    ask: Ask | None = None
 
 
 class Release(NamedTuple):
@@ -75,6 +81,13 @@ class State:
         self.nodes = nodes
         self.world = world or WorldRows(None)
         self.absences = absences
+        self.shares = settings.machine["name"] == "site"  # whether jobs share nodes
+        self.site = Nodes(settings.machine if self.shares else {"classes": []})
+        self.left = list(self.site.amounts)  # site: what no job holds of each node, whether it is up or not
+        self.capacity = self.site.cores if self.shares else nodes  # what sizes count
+        if self.world.asks is not None:
+            for job, ask in zip(jobs, asks_of(self.world.asks), strict=True):
+                job.ask = ask
         self.delay = float(settings.start_delay)
         self.checking = bool(settings.verify)
         self.recording = bool(settings.record)
@@ -84,7 +97,7 @@ class State:
         self.queue: list[Job] = []  # by (submit, index) and Requeue's place
         self.running: list[Job] = []  # in order of decision; those in their start delay and held ones too
         self.done: list[Job] = []
-        self.free = nodes  # neither held by a job nor down
+        self.free = self.capacity  # neither held by a job nor down
         self.busy = 0  # torus: the nodes of jobs as a mask
         self.up: dict[int, float] = {}  # nodes that are down, of held jobs too -> the time at which they are up
         self.down = 0  # how many of these no job holds
@@ -102,7 +115,7 @@ class State:
             or asks
             or absences is not None
         )
-        self.tracking = table is None and bool(self.recording or self.checking or named)
+        self.tracking = table is None and not self.shares and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending
 
         self.reservations: dict[int, Reservation] = {}  # conservative: job index -> promise
@@ -195,6 +208,14 @@ class State:
         self.write(START, job)
         self._take_place(job)
 
+    def begin_shared(self, job: Job, grant: Grant, backfilled: bool) -> None:
+        """The same on nodes that jobs share: it takes these amounts."""
+        for node, share in grant.items():
+            self.left[node] = self.left[node].plus(share, -1)
+        job.grant = grant
+        job.needs = sum(share.cores for share in grant.values())
+        self.begin(job, None, sorted(grant), backfilled)
+
     def leave(self, job: Job) -> None:
         """The job leaves its nodes, at its finish or when it is killed: its holding period is over."""
         self.catch_up()
@@ -206,11 +227,24 @@ class State:
         job.slowed += job.slowed_between(started, self.now)
         if self.now >= job.start:
             self.note_start(job)
+        if self.shares:
+            self._give_back(job)
+            self._leave_place(job)
+            return
         self.free += job.allocated
         if job.box is not None:
             self.busy &= ~job.mask
         self.free_nodes = sorted(self.free_nodes + job.nodes)
         self._leave_place(job)
+
+    def _give_back(self, job: Job) -> None:
+        """What a job has of nodes that are up is free, that of others is down."""
+        for node, share in job.grant.items():
+            self.left[node] = self.left[node].plus(share)
+            if node in self.up:
+                self.down += share.cores
+            else:
+                self.free += share.cores
 
     def note_start(self, job: Job) -> None:
         """The job's start has come; what it waited for since it was killed is known."""
@@ -291,7 +325,10 @@ class State:
     def take_down(self, node: int, until: float) -> None:
         """A free node, or one of a held job, is down from now on."""
         self.up[node] = until
-        if self.holder(node) is None:
+        if self.shares:
+            self.free -= self.left[node].cores
+            self.down += self.left[node].cores
+        elif self.holder(node) is None:
             self.free -= 1
             self.down += 1
             if self.tracking:
@@ -301,7 +338,10 @@ class State:
     def bring_up(self, node: int) -> None:
         """A down node is up again."""
         del self.up[node]
-        if self.holder(node) is None:
+        if self.shares:
+            self.free += self.left[node].cores
+            self.down -= self.left[node].cores
+        elif self.holder(node) is None:
             self.free += 1
             self.down -= 1
             if self.tracking:
@@ -318,6 +358,10 @@ class State:
     def holder(self, node: int) -> Job | None:
         """The job whose node it is."""
         return next((job for job in self.running if job.has(node)), None)
+
+    def jobs_on(self, node: int) -> list[Job]:
+        """All jobs on a node, by index; more than one where nodes are shared."""
+        return sorted((job for job in self.running if job.has(node)), key=lambda job: job.index)
 
     @property
     def open_to_start(self) -> int:
@@ -446,6 +490,8 @@ def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
     machine = settings.machine
     if machine["name"] == "cluster":
         return None, int(machine["nodes"])
+    if machine["name"] == "site":
+        return None, sum(int(row["count"]) for row in machine["classes"])
     if machine["name"] == "pod":
         pod = PodTable(machine)
         return pod, pod.nodes

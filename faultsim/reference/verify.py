@@ -15,10 +15,11 @@ def check_instant(state: State, between: bool = False) -> None:
     """
     held = sum(job.allocated for job in state.running)
     machine = f"free {state.free} + busy {held} + down {state.down}"
-    demand(state, state.free + held + state.down == state.nodes, f"{machine} is not {state.nodes}")
+    demand(state, state.free + held + state.down == state.capacity, f"{machine} is not {state.capacity}")
     demand(state, state.free >= 0, f"{state.free} nodes free")
     alone = [node for node in state.up if state.holder(node) is None]
-    demand(state, len(alone) == state.down, f"{len(alone)} nodes are down, not {state.down}")
+    if not state.shares:
+        demand(state, len(alone) == state.down, f"{len(alone)} nodes are down, not {state.down}")
     demand(state, all(up > state.now for up in state.up.values()), "a repair was missed")
     for job in state.running:
         demand(state, job.submit <= job.decision <= state.now, f"job {job.index} started before its time")
@@ -27,10 +28,12 @@ def check_instant(state: State, between: bool = False) -> None:
             job.finish > state.now or (between and job.finish == state.now),
             f"job {job.index} runs past its finish {job.finish}",
         )
-        demand(state, job.allocated >= job.size, f"job {job.index} holds {job.allocated} of {job.size} nodes")
+        demand(state, job.allocated >= job.size, f"job {job.index} holds {job.allocated} of {job.size}")
         broken = any(job.has(node) for node in state.up)
         demand(state, broken == job.held, f"job {job.index} runs on a node that is down, or is held without one")
-    if state.table is not None:
+    if state.shares:
+        check_shares(state)
+    elif state.table is not None:
         masks = [job.mask for job in state.running]
         demand(state, union(masks).bit_count() == held, "a node holds two jobs")
         demand(state, union(masks) == state.busy, "the occupancy is not that of the running jobs")
@@ -46,11 +49,26 @@ def check_instant(state: State, between: bool = False) -> None:
     demand(state, arrived == due or (between and due_before <= arrived < due), "a job was lost or doubled")
 
 
+def check_shares(state: State) -> None:
+    """What jobs have of a node and what is left of it are what the node has."""
+    left = list(state.site.amounts)
+    for job in state.running:
+        for node, share in job.grant.items():
+            left[node] = left[node].plus(share, -1)
+        demand(
+            state, sum(each.cores for each in job.grant.values()) == job.allocated, f"job {job.index} has other cores"
+        )
+    demand(state, left == state.left, "the free amounts of a node are not what jobs leave")
+    demand(state, all(min(each) >= 0 for each in left), "a node gives more than it has")
+    down = sum(left[node].cores for node in state.up)
+    demand(state, down == state.down, f"{down} cores are down, not {state.down}")
+
+
 def check_end(state: State, accounts: dict[str, float], begin: float, end: float) -> None:
     """Every job ended exactly once, and the ledger balances to 1e-9."""
     ended = sorted(job.index for job in state.done)
     demand(state, ended == list(range(len(state.jobs))), "not every job ended exactly once")
-    off = balance(accounts, state.nodes, begin, end)
+    off = balance(accounts, state.capacity, begin, end)
     demand(state, off <= 1e-9, f"the ledger is off by {off:.3g} of N*T")
 
 

@@ -144,7 +144,7 @@ def against_recorded(result: Compared) -> AgainstRecorded:
     known = (waits >= 0) & result.ended
     if not known.any():
         raise OptionError("against_recorded: no job with a recorded wait has ended")
-    nodes, jobs = int(result.machine.nodes), result.jobs
+    nodes, jobs = result.machine.capacity_for(result.workload.columns), result.jobs
     recorded, simulated = waits[known], jobs["wait"][known]
     submit, size, runtime = log.submit[known], log.size[known], log.runtime[known]
     begin = float(submit.min())

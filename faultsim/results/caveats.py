@@ -93,7 +93,7 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     said += _of_ids(columns["id"])
     said += _of_preceding(columns)
     said += () if result.all_ran else _of_withdrawals(result.jobs["state"])
-    said += _of_load(columns, result.machine.nodes)
+    said += _of_load(columns, result.machine.capacity_for(columns))
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
         said += of_header(result.workload, result.machine.nodes, result.failures)

@@ -44,7 +44,7 @@ def ettr_of(result: Measured) -> Floats:
 
 def _share(result: Measured, group: str) -> float:
     begin, end = result.span
-    total = result.machine.nodes * (end - begin)
+    total = result.capacity * (end - begin)
     return math.fsum(result.ledger[account] for account in GOODPUT_ACCOUNTS[group]) / total if total else math.nan
 
 

@@ -135,8 +135,8 @@ def mean_slowdown(result: Measured, *, mask: ArrayLike | None = None) -> float:
 
 
 def node_seconds(result: Measured) -> float:
-    """N * T: the capacity of the machine, in node-seconds."""
-    return result.machine.nodes * makespan(result)
+    """N * T: the capacity of the machine, in node-seconds, or core-seconds where sizes are cores."""
+    return result.capacity * makespan(result)
 
 
 @_metric("sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)", whole=True)

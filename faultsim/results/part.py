@@ -47,6 +47,11 @@ class Part:
         return self._result.machine
 
     @property
+    def capacity(self) -> int:
+        """That of the result."""
+        return self._result.capacity
+
+    @property
     def span(self) -> tuple[float, float]:
         """That of the result."""
         return self._result.span

@@ -442,6 +442,19 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         return self._machine
 
     @property
+    def capacity(self) -> int:
+        """What sizes of jobs count in all: the nodes of the machine, or the cores of a `Site` whose nodes jobs share.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0], runtime=[10], size=[2])
+        >>> fs.simulate(log, fs.Cluster(4)).capacity
+        4
+        """
+        return self.machine.capacity_for(self._record.columns)
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The lowered run: machine, policies and options."""
         return MappingProxyType(self._record.settings)

@@ -111,7 +111,7 @@ _policies = attrgetter(*(kind for kind, row in KINDS.items() if row.option))
 
 def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]]) -> None:
     """Reject incompatible options by name; `policies` are those that are `refusable`."""
-    placement, machine = run.placement, run.machine.name
+    placement, machine = run.placement, run.kind
     assert placement is not None  # __post_init__ put the machine's default
     placement.check_machine(run.machine)
     for policy, row in policies:
@@ -173,7 +173,7 @@ def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
     """The policies of a run that may be incompatible with its machine or its other options, with their rows."""
     given = _policies(run)
     found = []
-    for place, row, parts in _doubtful(run.machine.name, *map(type, given)):
+    for place, row, parts in _doubtful(run.kind, *map(type, given)):
         found.append((given[place], row))
         for name in parts:
             part = getattr(given[place], name)

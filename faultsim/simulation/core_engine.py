@@ -13,6 +13,7 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.lowered import Lowered
 from faultsim.data.world import World
+from faultsim.errors import NotAvailableError
 from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, no_column, nothing_returned
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
@@ -127,6 +128,11 @@ def core_engine(
 ) -> Engine:
     """An engine for the settings, the columns of the jobs, and the world of a run."""
     world = world or World()
+    if settings.machine["name"] == "site" and not _part("scheduler", settings.scheduler["name"], "site")[0]:
+        raise NotAvailableError(
+            f"scheduler {settings.scheduler['name']!r} on nodes that jobs share is in the reference engine only: pass "
+            f"engine='reference' to simulate, or use EasyBackfill(), Fcfs() or Preemptive()"
+        )
     settings = replace(settings, recovery=settings.recovery or REQUEUE)
     if (policy := settings.checkpointing) and world.checkpoint_interval is None and "object" not in policy:
         rule = from_lowered("checkpointing", policy)

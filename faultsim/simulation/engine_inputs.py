@@ -14,6 +14,7 @@ from faultsim.data.world import NO_REQUESTS, FailureRows, PredictionRows, Reques
 from faultsim.policies import Blind, Checkpointing, Predictor
 from faultsim.simulation.absences import absence_rows
 from faultsim.simulation.eligibility import eligibility_rows
+from faultsim.simulation.jobs import kept_rows
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.slowness import clocks
 
@@ -33,7 +34,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     """
     world = World(columns=run.log.columns)
     if run.log is not log:
-        world.rows = np.flatnonzero(run.log.size <= log.size.max()).astype(np.int32)
+        world.rows = kept_rows(run, log)
         world.jobs = np.full(len(run.log), -1, np.int32)
         world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
     if has_conditions(log._columns):
@@ -47,6 +48,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     forms = run.machine.speed_forms(log) if slowdowns else None
     world.shape_rank = run.machine.shape_ranks(log)
     world.absences = absence_rows(run)
+    world.asks = run.machine.asks(log)
     if forms is not None:
         world.clocks = clocks(slowdowns, *forms)
     return world

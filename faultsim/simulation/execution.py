@@ -77,6 +77,11 @@ class Execution:
         return self._log if self._told is None else self._told.log
 
     @property
+    def shares_nodes(self) -> bool:
+        """Whether jobs have shares of nodes."""
+        return self._world.asks is not None
+
+    @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
 
@@ -164,7 +169,7 @@ class Execution:
         estimate = np.concatenate([expected_runtimes(run, log) for log in logs])
         size = np.concatenate([log.size for log in logs])
         columns = self._log.columns if self._told is None else self._told  # by row, as the engine numbers jobs
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.machine.name, estimate, size, columns))
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, size, columns))
 
     def moment(self, row: int) -> "Moment":
         """What there is now, for an explanation of the job of a row."""
@@ -198,7 +203,7 @@ class Execution:
         if self._lowered["overrun"] == "kill":
             states = output.get("state")  # some were killed for good; else states follow from run times
             output["cut"] = output["runtime"] < self._log.runtime if states is None else states == NUMBER_TIMED_OUT
-        return output, self._run.machine.nodes, self._lowered
+        return output, self._run.capacity, self._lowered
 
     def result(self, *, partial: bool = False) -> Result:
         """The result, once everything has happened, or as of now."""

@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Floats
+from faultsim.arrays import Floats, Integers
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import Fars, IntervalPredictor, NodeStealing, Policy, PredictionTrace, Predictor
@@ -25,6 +25,8 @@ def fitting_log(run: RunOptions) -> Workload:
     Nodes reserved by `Static` are not available to jobs.
     """
     log, nodes = run.log, run.most_nodes
+    if run.machine.asks(log) is not None:
+        return _held_log(run)
     needed = run.nodes_needed(log.size)
     if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
         return log
@@ -58,6 +60,37 @@ def _short(policy: Policy) -> str:
     values = ((each, getattr(policy, each.name)) for each in fields(policy))  # type: ignore[arg-type]
     given = (f"{each.name}={value!r}" for each, value in values if value != each.default)
     return f"{type(policy).__name__}({', '.join(given)})"
+
+
+#: Why jobs are left out that no nodes of a site can hold.
+NOT_HELD = "no nodes of the site hold it"
+
+
+def _held_log(run: RunOptions) -> Workload:
+    """The log without jobs that no nodes of a site can hold, or `InputError` if they are not to be dropped."""
+    log, refused = run.log, run.machine.refusals(run.log)
+    if not refused:
+        return log
+    if run.oversized == "drop" and len(refused) < len(log):
+        which = np.zeros(len(log), np.bool_)
+        which[list(refused)] = True
+        return log.drop(which, NOT_HELD)
+    row, why = next(iter(refused.items()))
+    count = len(refused)
+    others = f" ({count:,} of {len(log):,} jobs cannot be held)" if count > 1 else ""
+    raise InputError(
+        f'job {log.id[row]} (row {row}) {why}{others}; change the site, or pass oversized="drop" to leave such jobs out'
+    )
+
+
+def kept_rows(run: RunOptions, kept_log: Workload) -> Integers:
+    """The rows of the user's log whose jobs `fitting_log` kept, where it left some out."""
+    log = run.log
+    if run.machine.asks(log) is None:
+        return np.flatnonzero(log.size <= kept_log.size.max()).astype(np.int32)
+    kept = np.ones(len(log), np.bool_)
+    kept[list(run.machine.refusals(log))] = False
+    return np.flatnonzero(kept).astype(np.int32)
 
 
 def expected_runtimes(run: RunOptions, log: Workload) -> Floats:
@@ -120,7 +153,7 @@ def _refuse_endless(run: RunOptions, log: Workload, expected: float, longest: fl
         between = run.rescheduling.lower()["interval"]
     if between is not None and seconds / between > EXACT:
         raise OptionError(f"ticks every {between:g} s are too many for a run that may last {seconds:g} s")
-    if math.isfinite(seconds * run.machine.nodes):
+    if math.isfinite(seconds * run.capacity):
         if max(seconds, again) > checks.LATEST:
             _refuse_beyond_the_clock(run, moving)
         return

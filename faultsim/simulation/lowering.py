@@ -8,7 +8,7 @@ from faultsim.arrays import Flags, Floats, Values
 from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
 from faultsim.data.world import World
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded_settings
 from faultsim.policies.settings import Settings
@@ -64,6 +64,7 @@ def lower(
         given["recovery"] = None
     if unused and not live:
         provenance["without_effect"] = unused
+    given["machine"] = run.machine.lower_for(run.log)
     settings = Settings(**given)
     if run.has_python or "object" in settings.scheduler["order"]:
         settings = guarded_settings(settings)
@@ -73,6 +74,8 @@ def lower(
     world = make_world(run, log, estimate, formulas=engine == "core")
     if oracle_runtimes:
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
+    if live and world.asks is not None:
+        raise NotAvailableError(f"live= is not available with a log whose jobs share the nodes of {run.machine}")
     if not live:
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:

@@ -112,6 +112,16 @@ class RunOptions:
     reservations: tuple[Reservation, ...] = ()
 
     @property
+    def kind(self) -> str:
+        """The kind of machine that schedules the log: policies and compiled parts are chosen by it."""
+        return self.machine.kind_of(self.log)
+
+    @property
+    def capacity(self) -> int:
+        """What sizes of jobs count in all: nodes, or the cores of a site whose nodes jobs share."""
+        return self.machine.capacity_for(self.log.columns)
+
+    @property
     def spare_nodes(self) -> int:
         """Nodes that `Static` keeps from the jobs."""
         spares = getattr(self.rescheduling, "spares", None)

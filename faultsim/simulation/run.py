@@ -57,10 +57,11 @@ class Run(RunOptions):
             given = checks.shown(self.log, "Workload")
             raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {given}")
         put(self, "machine", as_machine(self.machine))
+        put(self, "log", self.machine.prepared(self.log))
         if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
             put(self, "scheduler", scheduler)
         if self.placement is None:
-            put(self, "placement", _DEFAULT_PLACEMENT[self.machine.name])
+            put(self, "placement", _DEFAULT_PLACEMENT[self.kind])
         elif (placement := _checked_policy("placement", self.placement)) is not self.placement:
             put(self, "placement", placement)
         if self.failures is not None and not isinstance(self.failures, FailureTrace):

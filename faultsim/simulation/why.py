@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from faultsim import checks, renames
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, JobState
-from faultsim.errors import OptionError
+from faultsim.errors import NotAvailableError, OptionError
 from faultsim.results.reasons import Cause, Reason, Span, Why
 from faultsim.results.result import Result
 from faultsim.results.revision import caveat
@@ -23,6 +23,8 @@ def why_now(execution: Execution, job: int) -> Reason:
     """`Simulation.why`."""
     from faultsim.explain.rules import reason
 
+    if execution.shares_nodes:
+        raise NotAvailableError("why is not available where jobs share the nodes of a site")
     row = checks.whole("job, a row of the log,", job, low=0, high=execution.n_jobs - 1)
     number, _, submit, start, finish = execution.engine.state_of(row)
     state = JOB_STATES[number]

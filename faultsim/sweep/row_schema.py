@@ -48,7 +48,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
         output["without_run"] = ~result.ended
         output["withdrawn_jobs"] = result.jobs["state"] == JobState.WITHDRAWN
         output["unmet_jobs"] = result.jobs["state"] == JobState.UNMET
-    return row_of(output, result.machine.nodes, result.settings, cut)
+    return row_of(output, result.capacity, result.settings, cut)
 
 
 def row_of(

@@ -52,7 +52,11 @@ def test_a_preset_needs_no_prefix(text):
 
 def test_what_is_no_machine_says_what_is():
     refused(
-        fs.OptionError, r"a Pod, or text such as 'cluster:128', got 128 \(did you mean 'cluster:128'", fs.Run, LOG, 128
+        fs.OptionError,
+        r"a Pod or a Site, or text such as 'cluster:128', got 128 \(did you mean 'cluster:128'",
+        fs.Run,
+        LOG,
+        128,
     )
     refused(fs.OptionError, r"did you mean Cluster\(\.\.\.\)", fs.Run, LOG, fs.Cluster)
     refused(
@@ -61,7 +65,9 @@ def test_what_is_no_machine_says_what_is():
         fs.Sweep,
         {"log": LOG, "machine": "clustre:4"},
     )
-    refused(fs.OptionError, "must be a Cluster, a Torus or a Pod, or text", fs.Sweep, {"log": LOG}, {"machine": [4]})
+    refused(
+        fs.OptionError, "must be a Cluster, a Torus, a Pod or a Site, or text", fs.Sweep, {"log": LOG}, {"machine": [4]}
+    )
 
 
 @pytest.mark.parametrize("three", [(2, 3, 4), [2, 3, 4], np.array([2, 3, 4]), "2x3x4"])

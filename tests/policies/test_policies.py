@@ -229,7 +229,7 @@ test_bad_text = refusals(
         "eazy",
         r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill",
     ),
-    ("placement", "best-fit", "known: first_fit, max_free_partition"),
+    ("placement", "worst-fit", "known: first_fit, max_free_partition"),
     ("scheduler", "easy:odrer=wfp3", r"unknown option 'odrer=wfp3' of scheduler 'easy' \(did you mean 'order'\?\)"),
     ("scheduler", "easy:fast", "unknown option 'fast'"),
     ("scheduler", "fcfs:order=fastest", "unknown queue order 'fastest'"),
@@ -249,7 +249,7 @@ def test_policies_of_another_kind_are_told(text):
 
 def test_from_lowered_refuses_what_it_does_not_know():
     assert from_lowered("migration", None) is None
-    refused(OptionError, "unknown placement 'best_fit'", from_lowered, "placement", {"name": "best_fit"})
+    refused(OptionError, "unknown placement 'worst_fit'", from_lowered, "placement", {"name": "worst_fit"})
     refused(OptionError, "cannot be made from", from_lowered, "placement", {"name": "first_fit", "speed": 3})
     with pytest.raises(OptionError, match=r"written in Python \(mine.Order\), which is not saved"):
         from_lowered("order", {"name": "python", "class": "mine.Order"})

@@ -46,7 +46,7 @@ def test_jobs_of_every_kind(tmp_path):
     assert log.estimate.tolist() == [-1, -1, 3600, 3600, -1]
     assert log.size.tolist() == [4, 4, 4, 2, 4]
     assert log.user.tolist() == [1, 0, 0, 0, 0]
-    assert log.further == ("partition", "State", "cores", "user_name")
+    assert log.further == ("partition", "State", "cores", "nodes", "user_name")
     assert log.columns["State"][1] == "CANCELLED by 1000"
     assert dict(log.dropped) == {"job step": 3, "never started": 3, "still running": 1, "size missing": 1}
     assert fs.read_sacct(path, size="cpus").size.tolist() == [128] * 5 + [128]

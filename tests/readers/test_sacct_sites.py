@@ -193,7 +193,8 @@ def test_resources_are_columns(read):
     assert {name: log.columns[name].tolist() for name in log.further} == {
         "partition": ["batch", "gpu"], "account": ["phys", "bio"], "qos": ["high", "low"],
         "reservation": ["maint", ""], "features": ["ib", ""], "priority": [77, 5], "State": ["COMPLETED"] * 2,
-        "cores": [64, 32], "memory": [2048, 512], "gpus": [8, 0], "user_name": ["u1", "u1"],
+        "cores": [64, 32], "memory": [2048, 512], "memory_per": ["job"] * 2, "gpus": [8, 0], "gpus_per": ["job"] * 2,
+        "nodes": [2, 2], "user_name": ["u1", "u1"],
     }  # fmt: skip
     assert read(fields, row(1) + "|b|p|q|r|7|ib|node=2", columns=["features", "Partition"]).further == (
         "features", "Partition")  # fmt: skip

@@ -210,7 +210,7 @@ def test_what_is_no_log_and_no_machine():
         fs.Run("x.swf", FLAT)
     refused(
         OptionError,
-        "the machine must be a Cluster, a Torus or a Pod, or text such as .cluster:128., got 128",
+        "the machine must be a Cluster, a Torus, a Pod or a Site, or text such as .cluster:128., got 128",
         fs.Run,
         LOG,
         128,

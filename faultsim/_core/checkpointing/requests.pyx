@@ -26,7 +26,7 @@ cdef struct asking_t:
     int source               # rank of the source of requests
     double seconds           # victims have run for so long; -inf: all
     int32_t k                # number of jobs that save, the largest first
-    requested_t *victim      # these jobs; room for one per node
+    requested_t *victim      # these jobs; room for one per node, or per core where nodes are shared
     int32_t n, next          # number of these jobs; index of the next one to save
 
 
@@ -107,9 +107,17 @@ cdef int ask_victims(void *sim, bint *wanted) noexcept nogil:
 cdef int asked(void *state, void *sim, int32_t node) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef asking_t *p = <asking_t *>state
+    cdef const int32_t *found
+    cdef int32_t i
     p.next = 0
     if node < 0:
         find_victims(s, p)
+    elif s.machine.shared:
+        found = s.machine.shared.jobs_on(s.machine.state, node, &s.releases, &p.n)
+        if found == NULL:
+            return NO_MEMORY
+        for i in range(p.n):
+            p.victim[i].job = found[i]
     else:
         p.victim[0].job = job_on(s, node)
         p.n = 1 if p.victim[0].job >= 0 else 0
@@ -130,7 +138,7 @@ cdef int fire_request(void *sim, bint *wanted) noexcept nogil:
 cdef asking_t *open_asking(sim_t *s, dict options, int source, int kind) except NULL:
     cdef requests_t *r = &s.requests
     cdef asking_t *p = <asking_t *>open_state(&s.checkpointing, sizeof(asking_t))
-    own_block(p, &p.victim, s.nodes, sizeof(requested_t))
+    own_block(p, &p.victim, s.capacity, sizeof(requested_t))
     p.source = source
     s.track.cost = options["cost"]
     s.checkpointing.asked = asked
@@ -154,7 +162,7 @@ cdef int open_predicted_windows(void *sim, dict options, dict columns) except -1
     cdef asking_t *p = open_asking(s, options, <int>FROM_REQUESTS, EV_CHECKPOINT)
     rule = options["victims"]
     p.seconds = rule.get("seconds", -INFINITY)
-    p.k = min(rule.get("count", s.nodes), <object>s.nodes)
+    p.k = min(rule.get("count", s.capacity), <object>s.capacity)
     return 0
 
 

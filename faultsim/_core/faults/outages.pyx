@@ -75,16 +75,23 @@ cdef int32_t job_on(sim_t *s, int32_t node) noexcept nogil:
     return -1
 
 
+cdef inline int32_t capacity_of(const sim_t *s, int32_t node) noexcept nogil:
+    """What goes down with a node that no running job has: 1, or the cores that no held job has."""
+    return s.machine.shared.left(s.machine.state, node) if s.machine.shared else 1
+
+
 cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
     """A free node goes down, or a down one stays down longer; it is in no held job."""
     cdef trace_t *f = &s.trace
+    cdef int32_t amount
     if f.down[node]:
         if f.repairs_known:
             releases_remove(&s.releases, f.up_at[node], -1 - node)
     else:
+        amount = capacity_of(s, node)
         f.down[node] = 1
-        f.n_down += 1
-        s.free -= 1
+        f.n_down += amount
+        s.free -= amount
         s.machine.named.block(s.machine.state, node)
     f.up_at[node] = until
     if f.repairs_known and releases_add(&s.releases, until, -1 - node, 1) < 0:
@@ -110,10 +117,53 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
     return fail_node(s, f.node[row], s.now + f.downtime[row], wanted)
 
 
+cdef int fail_shared(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
+    """A failure of a node that jobs share: each of them that is not held is hit (model.md#site-failures)."""
+    cdef trace_t *f = &s.trace
+    cdef const int32_t *found
+    cdef int32_t i, job, n = 0
+    cdef int code
+    cdef bint effect = False, more = until > s.now and (not f.down[node] or until > f.up_at[node])
+    f.n_handled += 1
+    s.n_events += 1
+    count_failure(s, node)
+    found = s.machine.shared.jobs_on(s.machine.state, node, &s.releases, &n)
+    if found == NULL:
+        return NO_MEMORY
+    for i in range(n):
+        job = found[i]
+        if s.state[job] != JOB_RUNNING:
+            continue
+        effect = True
+        if s.record.on and record_event(s, EV_FAILURE, job, node) < 0:
+            return NO_MEMORY
+        roll_back(s, job)
+        code = s.recovery.killed(s.recovery.state, s, job)
+        if code < 0:
+            return code
+    f.n_hit += effect
+    if not effect and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
+        return NO_MEMORY
+    if more:
+        for i in range(n if s.recovery.keeps_nodes else 0):
+            code = s.recovery.share_down(s.recovery.state, s, found[i], not f.down[node], until)
+            if code < 0:
+                return code
+        if go_down(s, node, until) < 0:
+            return NO_MEMORY
+    if effect or more:
+        wanted[0] = True
+        disturb(s)
+    return OK
+
+
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
-    cdef int32_t job = job_on(s, node)
-    cdef int32_t victim = job if job >= 0 and s.state[job] == JOB_RUNNING else -1
+    cdef int32_t job, victim
     cdef int relieved
+    if s.machine.shared:
+        return fail_shared(s, node, until, wanted)
+    job = job_on(s, node)
+    victim = job if job >= 0 and s.state[job] == JOB_RUNNING else -1
     s.trace.n_handled += 1
     s.n_events += 1
     count_failure(s, node)
@@ -168,7 +218,10 @@ cdef int apply_failure(sim_t *s, int32_t node, double until, int32_t job, int32_
 
 cdef int repair(sim_t *s, int32_t node) noexcept nogil:
     cdef trace_t *f = &s.trace
-    cdef int32_t job = job_on(s, node) if s.recovery.keeps_nodes else -1
+    cdef const int32_t *found
+    cdef int32_t job = -1, i, n = 0, amount
+    if s.recovery.keeps_nodes and not s.machine.shared:
+        job = job_on(s, node)
     fs_require(f.down[node] and f.up_at[node] == s.now)
     f.down[node] = 0
     s.n_events += 1
@@ -179,15 +232,23 @@ cdef int repair(sim_t *s, int32_t node) noexcept nogil:
         return s.recovery.node_up(s.recovery.state, s, job)
     if f.repairs_known:
         releases_remove(&s.releases, f.up_at[node], -1 - node)
-    f.n_down -= 1
-    s.free += 1
+    amount = capacity_of(s, node)
+    f.n_down -= amount
+    s.free += amount
     s.machine.named.unblock(s.machine.state, node)
+    if s.machine.shared and s.recovery.keeps_nodes:
+        found = s.machine.shared.jobs_on(s.machine.state, node, &s.releases, &n)
+        if found == NULL:
+            return NO_MEMORY
+        for i in range(n):
+            if s.recovery.node_up(s.recovery.state, s, found[i]) < 0:
+                return NO_MEMORY
     return OK
 
 
 cdef int repair_now(sim_t *s, int32_t node) noexcept nogil:
     cdef trace_t *f = &s.trace
-    if f.repairs_known and not (s.recovery.keeps_nodes and job_on(s, node) >= 0):
+    if f.repairs_known and (s.machine.shared or not (s.recovery.keeps_nodes and job_on(s, node) >= 0)):
         releases_remove(&s.releases, f.up_at[node], -1 - node)
         if releases_add(&s.releases, s.now, -1 - node, 1) < 0:
             return NO_MEMORY

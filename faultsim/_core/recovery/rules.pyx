@@ -99,6 +99,16 @@ cdef int node_down(void *state, void *sim, int32_t job, int32_t node, double unt
     return OK if push_known(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
 
 
+cdef int share_down(void *state, void *sim, int32_t job, bint newly, double until) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef hold_t *row = <hold_t *>state
+    row[job].down += newly
+    if until > row[job].until:
+        row[job].until = until
+    remember_hit(s, row, job)
+    return OK
+
+
 cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
     """Its nodes are up: it pays the restart cost and goes on from its safe point."""
     cdef double saved = s.track.saved[job]
@@ -162,6 +172,7 @@ cdef int open_hold(void *sim, dict options, dict columns) except -1:
     s.track.restart_cost = options["restart_cost"]
     s.recovery.keeps_nodes = True
     s.recovery.killed, s.recovery.node_down, s.recovery.node_up = hold_job, node_down, node_up
+    s.recovery.share_down = share_down
     s.recovery.check = check_holds
     add_source(s, <int>FROM_HOLDS, EV_FAILURE, INFINITY, settle_holds)
     return 0

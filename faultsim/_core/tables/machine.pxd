@@ -143,6 +143,19 @@ cdef struct machine_outlines_t:
     bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
 
+# Functions of machines with nodes that jobs share: a job holds amounts of each of its nodes (site/shares.pxd), and
+# sizes, free and down capacity are cores.  block and unblock of machine_nodes_t then concern what no job holds of it.
+cdef struct machine_shares_t:
+    # A job takes the shares that were chosen for it; OK or NO_MEMORY.
+    int (*take)(void *state, int32_t job) noexcept nogil
+    # It returns them: adds the cores that are free then, and those on nodes that are down.
+    void (*give)(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil
+    # Cores of a node that no job holds; nodes of a job.
+    int32_t (*left)(const void *state, int32_t node) noexcept nogil
+    int32_t (*count)(const void *state, int32_t job) noexcept nogil
+    # The jobs on a node, ascending, valid until the next call; NULL: no memory.
+    const int32_t *(*jobs_on)(void *state, int32_t node, const releases_t *running, int32_t *n) noexcept nogil
+
 cdef struct machine_t:
     void *state                     # as the next two: part_t of memory.pxd
     void *(*copy)(const void *state, const void *sim) noexcept nogil
@@ -155,6 +168,8 @@ cdef struct machine_t:
     const machine_nodes_t *named
     const machine_places_t *placed
     const machine_outlines_t *outlined
+    const machine_shares_t *shared
+    int32_t capacity                # what sizes of jobs count in all, if shared; else 0: nodes
     # The smallest size >= `size` that a job can hold; 0: none.
     int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
     # [or NULL] The machine's own invariant that does not hold, as a text; NULL: all hold.

@@ -19,5 +19,7 @@ cdef struct recovery_t:
     int (*relieve)(void *state, void *sim, int32_t job, int32_t node) noexcept nogil
     # [keeps_nodes] A node of a held job: down until `until`; up again.  A held job is settled after the last failure.
     int (*node_down)(void *state, void *sim, int32_t job, int32_t node, double until) noexcept nogil
+    # [shared] The same of a job that has shares of the node, which then goes down as a whole; `newly`: it was up.
+    int (*share_down)(void *state, void *sim, int32_t job, bint newly, double until) noexcept nogil
     int (*node_up)(void *state, void *sim, int32_t job) noexcept nogil
     const char *(*check)(void *state, void *sim) noexcept nogil          # NULL, or the invariant that is broken

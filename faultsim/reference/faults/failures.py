@@ -34,6 +34,8 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     """
     state.failures_of[node] += 1
     state.failures += 1
+    if state.shares:
+        return fail_shared(state, node, downtime)
     job = state.holder(node)
     killed = job if job is not None and not job.held else None
     if killed is not None:
@@ -55,6 +57,23 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     return effect
 
 
+def fail_shared(state: State, node: int, downtime: float) -> bool:
+    """model.md#site-failures: "A failure kills every job on the node that is not held, by index: one row of the record
+    for each, and one failure of the counts."
+    """
+    killed = [job for job in state.jobs_on(node) if not job.held]
+    if not killed:
+        state.write(FAILURE, None, node)
+    for job in killed:
+        state.write(FAILURE, job, node)
+        kill(state, job)
+    state.failures_hit += bool(killed)
+    later = stay_down(state, node, state.now + downtime)
+    if killed or later:
+        state.disturb()
+    return bool(killed) or later
+
+
 def fail_now(state: State, node: int, downtime: float) -> bool:
     """The same where nobody is asked."""
     steps = fail(state, node, downtime)
@@ -73,8 +92,7 @@ def stay_down(state: State, node: int, until: float) -> bool:
         state.up[node] = until
     else:
         state.take_down(node, until)
-    job = state.holder(node)
-    if job is not None:
+    for job in state.jobs_on(node):
         foresee_hold(state, job)
     return True
 
@@ -84,9 +102,9 @@ def repair(state: State, node: int) -> None:
     state.write(REPAIR, node=node)
     state.bring_up(node)
     state.disturb()
-    job = state.holder(node)
-    if job is not None and is_whole(state, job):
-        end_hold(state, job)
+    for job in state.jobs_on(node):
+        if job.held and is_whole(state, job):
+            end_hold(state, job)
 
 
 # -- the job

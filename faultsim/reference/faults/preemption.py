@@ -4,6 +4,7 @@ from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.queueing import check_start, fcfs, queue_order
 from faultsim.reference.scheduling.schedulers import Easy
+from faultsim.reference.scheduling.site_schedulers import room_without
 from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
 
@@ -50,16 +51,22 @@ def victims_of(state: State, head: Job) -> list[Job]:
     needed goes on."
     """
     missing = head.needs - state.open_to_start
+
+    def enough(stopped: list[Job]) -> bool:
+        if state.shares:
+            return room_without(state, head, stopped)
+        return nodes_of(stopped) >= missing
+
     lower = [job for job in state.running if may_be_stopped(state, job) and key(state, job) > key(state, head)]
     lower.sort(key=lambda job: (-key(state, job), -job.decision, -job.index))
     chosen: list[Job] = []
     for job in lower:
-        if nodes_of(chosen) < missing:
+        if not enough(chosen):
             chosen.append(job)
-    if nodes_of(chosen) < missing:
+    if not enough(chosen):
         return []
     for job in reversed(list(chosen)):
-        if nodes_of(chosen) - job.allocated >= missing:
+        if enough([other for other in chosen if other is not job]):
             chosen.remove(job)
     return chosen
 

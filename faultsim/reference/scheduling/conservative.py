@@ -8,6 +8,7 @@ import math
 from bisect import bisect_left, bisect_right
 
 from faultsim.reference.job import Job, expected_if_started
+from faultsim.reference.scheduling import site_schedulers as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.views import closed_to, ends_to_try, fits_views
 from faultsim.reference.state import Reservation, State
@@ -20,6 +21,9 @@ def conservative(state: State, order: list[Job]) -> None:
     state.disturbed = False
     if rebuild:
         state.reservations.clear()
+    if state.shares:
+        shared.sweep(state, order, compressing=not rebuild)
+        return
     sweep(state, order, compressing=not rebuild)
     if state.rules["migration"].in_pass(state, order):
         state.reservations.clear()

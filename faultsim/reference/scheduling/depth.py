@@ -1,6 +1,7 @@
 """`Backfill(depth=k)`: the first k jobs that wait have reservations, recomputed in every pass (model.md#backfill)."""
 
 from faultsim.reference.job import Job, expected_if_started
+from faultsim.reference.scheduling import site_schedulers as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import check_promise, occupied_at
 from faultsim.reference.scheduling.views import closed_to, delays_view, ends_to_try, fits_views
@@ -44,6 +45,8 @@ def depth(state: State, order: list[Job]) -> int:
 
 def start(state: State, plan: Plan, job: Job) -> bool:
     """Start a job now if that delays no reservation."""
+    if state.shares:
+        return shared.start_in_plan(state, plan, job)
     end = expected_if_started(job, state.now + state.delay)
     # "It stands in the way of a job that would start now if T is before that job's expected end."
     ahead = [promise for promise in plan if promise.begin < end]
@@ -66,6 +69,8 @@ def start(state: State, plan: Plan, job: Job) -> bool:
 
 def earliest(state: State, plan: Plan, job: Job, first: bool) -> Reservation | None:
     """ "The times tried [...] are now, the releases and the ends of earlier reservations, in time order"."""
+    if state.shares:
+        return shared.earliest(state, plan, job, first)
     times = {state.now, *(release.time for release in state.releases()), *(promise.end for promise in plan)}
     times.update(ends_to_try(state, max(times)))
     for t in sorted(times):

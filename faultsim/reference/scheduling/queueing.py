@@ -4,6 +4,7 @@ import math
 
 from faultsim.errors import EngineError
 from faultsim.reference.job import Job, expected_if_started
+from faultsim.reference.scheduling import site_schedulers as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.views import ends_to_try, free_mask_at, taken_of_view
 from faultsim.reference.state import State
@@ -33,6 +34,8 @@ def start_as_head(state: State, job: Job) -> bool:
     "On a torus a job gets a free box of its (rounded) size or, if there is none, of the smallest larger size that has
     one; the placement rule chooses which."
     """
+    if state.shares:
+        return shared.start_as_head(state, job)
     if job.needs > state.open_to_start:
         return False
     if state.table is None:
@@ -59,7 +62,9 @@ def backfill(state: State, order: list[Job]) -> None:
     """
     head, T = order[0], shadow_time(state, order[0])
     check_promise(state, head, T)
-    if state.table is None:
+    if state.shares:
+        shared.backfill(state, head, order[1:], T)
+    elif state.table is None:
         backfill_cluster(state, head, order[1:], T)
     else:
         backfill_torus(state, head, order[1:], T)
@@ -71,6 +76,8 @@ def shadow_time(state: State, head: Job) -> float:
     "At equal times all count. T is infinite if the releases never suffice, and then it excludes no job."
     Now, if there is room without a release (EASY never asks then).
     """
+    if state.shares:
+        return shared.shadow_time(state, head)
     if state.absences is not None:
         return first_time(state, head)
     if state.table is None:

@@ -1,0 +1,128 @@
+"""A week of a university cluster whose nodes jobs share, under each scheduler: seconds, and what jobs waited.
+
+python benchmarks/run_site.py            the week as a site, as cores and as whole nodes; larger sites at equal load
+python benchmarks/run_site.py --quick    the week as a site alone
+
+The week is that of FAULTSIM_DATA, or of ../shared/data beside the checkout: slurm/ub-hpc.
+"""
+
+import argparse
+import csv
+import gzip
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+import faultsim as fs
+from faultsim import vocabulary
+
+DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+WEEK = DATA / "slurm" / "ub-hpc" / "week.csv.gz"
+#: Memory per core where a job states none (DefMemPerCPU of the site's slurm.conf), in MiB.
+DEFAULT_MEMORY = 2800
+
+#: The classes of the site's slurm.conf, in its order.
+SITE = fs.Site(
+    [
+        fs.NodeClass("n", 87, cores=32, memory="187000M", weight=60, features="CPU-Gold-6130,OPA"),
+        fs.NodeClass("gn", 2, cores=32, memory="187000M", gpus="p100:2", weight=190, features="CPU-Gold-6130,OPA,P100"),
+        fs.NodeClass("g", 8, cores=40, memory="187000M", gpus="v100:2", weight=190, features="CPU-Gold-6230,IB,V100"),
+        fs.NodeClass("m", 96, cores=40, memory="187000M", weight=70, features="CPU-Gold-6230,IB"),
+        fs.NodeClass("b", 24, cores=40, memory="754000M", weight=160, features="CPU-Gold-6230,IB"),
+    ],
+    [
+        fs.Partition("general-compute", "n,m,b,g", max_time="3d", default=True),
+        fs.Partition("debug", "gn", max_time="1h"),
+    ],
+)
+
+
+def week() -> fs.Workload:
+    """The week as a log of jobs that share nodes."""
+    with gzip.open(WEEK, "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    nodes, tasks = (np.array([int(row[name]) for row in rows]) for name in ("nodes", "tasks"))
+    default = -(-tasks // nodes) * DEFAULT_MEMORY
+    memory = [
+        int(vocabulary.size(row["memory"], binary=True) / 2**20) if row["memory"] else int(default[at])
+        for at, row in enumerate(rows)
+    ]
+    return fs.Workload(
+        [float(row["submit"]) for row in rows],
+        [float(row["runtime"]) for row in rows],
+        tasks,
+        estimate=[vocabulary.duration(row["limit"]) for row in rows],
+        id=[int(row["id"]) for row in rows],
+        name="ub-hpc",
+        columns={
+            "cores": tasks,
+            "nodes": nodes,
+            "memory": memory,
+            "gpus": [int(row["gres"].rpartition(":")[2] or 0) for row in rows],
+            "exclusive": [bool(row["exclusive"]) for row in rows],
+            "features": [row["constraint"] for row in rows],
+            "partition": [row["partition"] for row in rows],
+            "account": [row["account"] for row in rows],
+            "qos": [row["qos"] for row in rows],
+        },
+    )
+
+
+def larger(site: fs.Site, log: fs.Workload, times: int) -> tuple[fs.Site, fs.Workload]:
+    """So many times the nodes and, in the same time, the jobs."""
+    for each in site.classes:
+        site = site.with_nodes(each.name, each.count * times)
+    rows = np.repeat(np.arange(len(log)), times)
+    submit = log.submit[rows] + np.tile(np.arange(times) / times, len(log))
+    order = np.argsort(submit, kind="stable")
+    columns = {name: log.columns[name][rows][order] for name in log.further}
+    taken = [log.runtime[rows][order], log.size[rows][order]]
+    return site, fs.Workload(submit[order], *taken, estimate=log.estimate[rows][order], columns=columns)
+
+
+def seconds(run: fs.Run) -> tuple[float, fs.Result]:
+    """The best of three."""
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        result = run.simulate()
+        times.append(time.perf_counter() - begin)
+    return min(times), result
+
+
+def report(name: str, run: fs.Run) -> None:
+    spent, result = seconds(run)
+    wait = result.metrics["mean_wait"] / 3600
+    print(
+        f"{name:<46} {spent:8.3f} s  {1e6 * spent / len(result):8.1f} us per job  mean wait {wait:8.2f} h", flush=True
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the week as a site alone")
+    args = parser.parse_args()
+    log = week()
+    for scheduler in ("fcfs", "easy", "backfill:depth=10"):
+        try:
+            report(f"site, {scheduler}", fs.Run(log, SITE, scheduler=scheduler, oversized="drop"))
+        except fs.NotAvailableError as error:
+            print(f"site, {scheduler}: {error}")
+    for placement in ("first_fit", "best_fit", "least_loaded"):
+        report(f"site, easy, {placement}", fs.Run(log, SITE, scheduler="easy", placement=placement, oversized="drop"))
+    if args.quick:
+        return
+    plain = fs.Workload(log.submit, log.runtime, log.columns["cores"], estimate=log.estimate)
+    report("cores, easy", fs.Run(plain, fs.Cluster(SITE.cores), scheduler="easy"))
+    plain = fs.Workload(log.submit, log.runtime, log.columns["nodes"], estimate=log.estimate)
+    report("whole nodes, easy", fs.Run(plain, fs.Cluster(SITE.nodes), scheduler="easy"))
+    for times in (1, 10, 92):
+        site, jobs = larger(SITE, log.head(10_000), times)
+        jobs = jobs.head(20_000)
+        report(f"{site.nodes:,} nodes, easy, first 20,000 jobs", fs.Run(jobs, site, scheduler="easy", oversized="drop"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+# Which nodes of a site a job gets (model.md#site-placement).
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.containers.releases cimport release_t
+from faultsim._core.site.shares cimport ask_t, site_t
+from faultsim._core.state cimport sim_t
+
+# The rules of placement, in site_t.rule.
+cdef enum site_rule:
+    BY_NUMBER = 0
+    BY_FREE = 1              # fewest free cores, then least memory, then fewest GPUs
+    BY_LOAD = 2              # the largest share of free cores
+    BY_FAILURES = 3
+    BY_SAFETY = 4
+    BY_RUNS = 5              # as Slurm chooses
+
+cdef struct candidate_t:
+    double key
+    int32_t node
+    int32_t cores            # that it offers
+    int32_t cost             # to the head
+
+cdef struct site_choice_t:
+    candidate_t *all
+    candidate_t *some
+    int32_t *run             # where each run of neighbours begins in `some`
+
+# What no job holds of each node at a time to come, and the nodes that are down then, one bit each.
+cdef struct site_then_t:
+    uint64_t *left
+    uint64_t *down
+
+cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1
+cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil
+# A job leaves, or a node is repaired; `there`, how much of what `ask` needs can serve it, is kept.
+cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
+                       int64_t *there) noexcept nogil
+
+
+cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept nogil:
+    return 0 if (then.down[node >> 6] >> (node & 63)) & 1 else then.left[node]
+
+
+cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1
+
+# The shares for a job that would start at t, of what is free of each node, into site_t.chosen; whether it has room.
+cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free) noexcept nogil
+# The same, of what leaves room for the head in `later`, which has `slack` more of what the head needs than it needs.
+cdef bint choose_beside(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, const ask_t *head,
+                        const uint64_t *later, int64_t slack) noexcept nogil
+# By how much of what the head needs less serves it in `later`, with what is chosen.
+cdef int64_t chosen_cost(const site_t *m, const ask_t *head, const uint64_t *later) noexcept nogil
+# How much of what a job needs can serve it.
+cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil

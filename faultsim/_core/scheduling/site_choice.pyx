@@ -1,0 +1,275 @@
+"""Which nodes of a site a job gets (model.md#site-placement); the contract is in site_choice.pxd."""
+
+from libc.stdlib cimport qsort
+from libc.string cimport memcpy
+
+from faultsim._core.containers.bits cimport mask_has
+from faultsim._core.containers.memory cimport own_block
+from faultsim._core.faults.predictions cimport failing_nodes
+from faultsim._core.site.shares cimport (
+    cores_of, gpus_of, less, mebibytes_of, needed, offer_of, served, share_of, share_t, site_of,
+)
+from faultsim._core.state cimport set_window
+
+
+cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1:
+    own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
+    own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
+    return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
+
+
+cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1:
+    own_block(owner, &then.left, m.nodes, sizeof(uint64_t))
+    return own_block(owner, &then.down, m.words, sizeof(uint64_t))
+
+
+cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil:
+    memcpy(then.left, m.left, <size_t>m.nodes * sizeof(uint64_t))
+    memcpy(then.down, m.occ, <size_t>m.words * sizeof(uint64_t))
+
+
+cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
+                       int64_t *there) noexcept nogil:
+    cdef int32_t k, node = -1 - each.job
+    if each.job < 0:
+        then.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+        there[0] += served(m, ask, node, then.left[node])
+        return
+    for k in range(m.held[each.job].n):
+        node = m.held[each.job].item[k].node
+        there[0] -= served(m, ask, node, free_then(then, node))
+        then.left[node] += m.held[each.job].item[k].word
+        there[0] += served(m, ask, node, free_then(then, node))
+
+
+cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
+    cdef int64_t sum_ = 0
+    cdef int32_t node
+    for node in range(m.nodes):
+        sum_ += served(m, ask, node, free[node])
+    return sum_
+
+
+cdef inline int32_t cost_of(const site_t *m, const ask_t *head, const uint64_t *later, int32_t node,
+                            uint64_t share) noexcept nogil:
+    return served(m, head, node, later[node]) - served(m, head, node, less(later[node], share))
+
+
+cdef int64_t chosen_cost(const site_t *m, const ask_t *head, const uint64_t *later) noexcept nogil:
+    cdef int64_t sum_ = 0
+    cdef int32_t i
+    for i in range(m.n_chosen):
+        sum_ += cost_of(m, head, later, m.chosen[i].node, m.chosen[i].word)
+    return sum_
+
+
+# ---------------------------------------------------------------------------------------------- rules
+
+cdef int by_key(const void *a, const void *b) noexcept nogil:
+    cdef const candidate_t *p = <const candidate_t *>a
+    cdef const candidate_t *q = <const candidate_t *>b
+    if p.key != q.key:
+        return -1 if p.key < q.key else 1
+    return (p.node > q.node) - (p.node < q.node)
+
+
+cdef int by_node(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const share_t *>a).node, q = (<const share_t *>b).node
+    return (p > q) - (p < q)
+
+
+cdef inline void put_share(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
+    m.chosen[m.n_chosen].node = node
+    m.chosen[m.n_chosen].word = share_of(m, ask, node, cores)
+    m.n_chosen += 1
+
+
+cdef void key_candidates(sim_t *s, int32_t job, double t, const uint64_t *free, candidate_t *some,
+                         int32_t n) noexcept nogil:
+    cdef site_t *m = site_of(&s.machine)
+    cdef const uint64_t *failing = NULL
+    cdef candidate_t *c
+    cdef uint64_t word
+    cdef int32_t i
+    if m.rule == BY_SAFETY:
+        set_window(s, job, t)
+        failing = failing_nodes(s)
+    for i in range(n):
+        c = &some[i]
+        word = free[c.node]
+        c.key = 0.0
+        if m.rule == BY_FREE:            # 45 bits, which a double has
+            c.key = (cores_of(word) * 4294967296.0 + mebibytes_of(word) * 256.0) + gpus_of(word)
+        elif m.rule == BY_LOAD:
+            c.key = -(<double>cores_of(word) / <double>cores_of(m.total[c.node]))
+        elif m.rule == BY_FAILURES:
+            c.key = s.trace.count[c.node] if s.trace.count != NULL else 0
+        elif failing != NULL:
+            c.key = mask_has(failing, c.node)
+
+
+cdef void in_order(sim_t *s, int32_t job, double t, const uint64_t *free, candidate_t *some, int32_t n,
+                   int64_t count) noexcept nogil:
+    """The first of the candidates in the order of the rule, until there are enough."""
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef int32_t i, best = 0, cores
+    if m.rule != BY_NUMBER:
+        key_candidates(s, job, t, free, some, n)
+        if ask.nodes == 1:
+            for i in range(1, n):
+                if some[i].key < some[best].key:
+                    best = i
+            put_share(m, ask, some[best].node, ask.cores)
+            return
+        qsort(some, <size_t>n, sizeof(candidate_t), by_key)
+    for i in range(n):
+        if count <= 0:
+            return
+        cores = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, count)
+        put_share(m, ask, some[i].node, cores)
+        count -= 1 if ask.nodes else cores
+
+
+cdef void in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, int32_t *run) noexcept nogil:
+    """model.md#consecutive-best-fit; `run` has room for where each run begins."""
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef int64_t nodes = count if ask.nodes else 1
+    cdef int64_t cores = count * ask.cores if ask.nodes else count, sum_, best_sum
+    cdef int32_t i, k, runs = 0, best, weight, best_weight, first, end, alone, given
+    cdef bint enough, best_enough
+    for i in range(n):
+        if ask.gpus > 0 and ask.nodes == 1:
+            some[i].cores = ask.cores
+        if i == 0 or some[i].node != some[i - 1].node + 1 or m.weight[some[i].node] != m.weight[some[i - 1].node]:
+            run[runs] = i
+            runs += 1
+        some[i].cost = 0                 # 1: its run has been used
+    run[runs] = n
+    while cores > 0:
+        best, best_sum, best_weight, best_enough = -1, 0, 0, False
+        for k in range(runs):
+            first, end = run[k], run[k + 1]
+            if some[first].cost:
+                continue
+            weight, sum_ = m.weight[some[first].node], 0
+            if best >= 0 and weight > best_weight:
+                continue
+            for i in range(first, end):
+                sum_ += some[i].cores
+            enough = sum_ >= cores and end - first >= nodes
+            if (best < 0 or weight < best_weight or (enough and (not best_enough or sum_ < best_sum))
+                    or (not enough and sum_ > best_sum)):
+                best, best_sum, best_weight, best_enough = k, sum_, weight, enough
+        if best < 0:
+            return
+        first, end = run[best], run[best + 1]
+        some[first].cost = 1
+        if nodes <= 1:
+            alone = -1
+            for i in range(first, end):
+                if some[i].cores >= cores and (alone < 0 or some[i].cores < some[alone].cores):
+                    alone = i
+            if alone >= 0:
+                first, end = alone, alone + 1
+        for i in range(first, end):
+            if cores <= 0 and nodes <= 0:
+                break
+            given = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, cores)
+            put_share(m, ask, some[i].node, given)
+            cores -= given
+            nodes -= 1
+
+
+cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, candidate_t *some,
+                      int32_t n, int64_t count) noexcept nogil:
+    if site_of(&s.machine).rule == BY_RUNS:
+        in_runs(s, job, some, n, count, p.run)
+    else:
+        in_order(s, job, t, free, some, n, count)
+
+
+cdef int32_t list_offers(const site_t *m, const ask_t *ask, const uint64_t *free, candidate_t *out) noexcept nogil:
+    cdef int32_t node, cores, n = 0
+    for node in range(m.nodes):
+        cores = offer_of(m, ask, node, free[node])
+        if cores > 0:
+            out[n].node, out[n].cores = node, cores
+            n += 1
+    return n
+
+
+cdef bint has_enough(const ask_t *ask, const candidate_t *all_, int32_t n) noexcept nogil:
+    cdef int64_t sum_ = 0
+    cdef int32_t i
+    if ask.nodes:
+        return n >= ask.nodes
+    for i in range(n):
+        sum_ += all_[i].cores
+    return sum_ >= ask.cores
+
+
+cdef inline void sort_shares(site_t *m) noexcept nogil:
+    if m.n_chosen > 1:
+        qsort(m.chosen, <size_t>m.n_chosen, sizeof(share_t), by_node)
+
+
+cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free) noexcept nogil:
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef int32_t n
+    m.n_chosen = 0
+    n = list_offers(m, ask, free, p.some)
+    if not has_enough(ask, p.some, n):
+        return False
+    pick(s, p, job, t, free, p.some, n, needed(ask))
+    sort_shares(m)
+    return True
+
+
+cdef bint choose_beside(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, const ask_t *head,
+                        const uint64_t *later, int64_t slack) noexcept nogil:
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef candidate_t *c
+    cdef int32_t i, n, k, cores, cost, last = -1
+    if not choose_shares(s, p, job, t, free):
+        return False
+    if chosen_cost(m, head, later) <= slack:
+        return True
+    m.n_chosen = 0
+    n = list_offers(m, ask, free, p.all)
+    if ask.nodes == 0:                   # of each node what costs the head nothing
+        k = 0
+        for i in range(n):
+            c = &p.all[i]
+            cores = c.cores
+            while cores > 0 and cost_of(m, head, later, c.node, share_of(m, ask, c.node, cores)) > 0:
+                cores = 0 if ask.exclusive else cores - 1
+            if cores > 0:
+                p.some[k] = c[0]
+                p.some[k].cores = cores
+                k += 1
+        if not has_enough(ask, p.some, k):
+            return False
+        pick(s, p, job, t, free, p.some, k, ask.cores)
+        sort_shares(m)
+        return True
+    for i in range(n):
+        p.all[i].cost = cost_of(m, head, later, p.all[i].node, share_of(m, ask, p.all[i].node, ask.cores))
+    # Invariant: the nodes that cost at most `last` are chosen.
+    while m.n_chosen < ask.nodes:
+        cost = -1
+        for i in range(n):
+            if p.all[i].cost > last and (cost < 0 or p.all[i].cost < cost):
+                cost = p.all[i].cost
+        k = 0
+        for i in range(n):
+            if p.all[i].cost == cost:
+                p.some[k] = p.all[i]
+                k += 1
+        pick(s, p, job, t, free, p.some, k, min(k, ask.nodes - m.n_chosen))
+        last = cost
+    sort_shares(m)
+    return chosen_cost(m, head, later) <= slack

@@ -1,0 +1,1 @@
+"""Compiled site (private)."""

@@ -1,0 +1,122 @@
+# A machine with nodes that jobs share (model.md#sites).
+#
+# The amounts of a node are one word: cores in bits 0-12, MiB in 14-37, GPUs in 39-46.  The bits above each are guards,
+# always 0 in an amount: with the guards set in the free amounts, a subtraction borrows a guard where something is
+# missing.  Every request needs a core, so an empty word serves none: it stands for a node that is down.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.tables.machine cimport machine_t
+
+cdef enum:
+    MEMORY_AT = 14
+    GPUS_AT = 39
+
+# What a job requests (faultsim/data/world.py, AskRows).
+cdef struct ask_t:
+    int32_t nodes            # 0: any number
+    int32_t cores            # on each node, or in all
+    int32_t memory           # MiB on each node, or for each core
+    int32_t gpus
+    bint by_core
+    bint exclusive
+    uint64_t classes         # one bit for each class that may serve
+    uint64_t least           # what a node must have free
+
+cdef struct share_t:
+    int32_t node
+    uint64_t word
+
+# The shares of a job, by node.
+cdef struct shares_t:
+    share_t *item
+    int32_t n
+
+cdef struct site_t:
+    uint64_t *occ            # the nodes that are down, one bit each
+    int32_t nodes, words, jobs
+    uint64_t *total          # per node: what it has
+    uint64_t *left           # what no job holds, whether it is up or not
+    uint64_t *open           # the same of nodes that are up, and 0
+    uint64_t *bit            # of its class
+    int32_t *weight
+    int64_t gives            # how often something became free
+    ask_t *ask               # per job
+    int32_t *form            # jobs of equal requests have the same number
+    int32_t forms
+    shares_t *held           # per job
+    share_t *chosen          # for the job that starts next
+    int32_t n_chosen
+    int rule                 # of placement: enum of site_choice.pxd
+    int32_t *found           # scratch: jobs on a node
+    int32_t cap_found
+
+
+cdef inline site_t *site_of(const machine_t *m) noexcept nogil:
+    return <site_t *>m.state
+
+
+cdef inline uint64_t amounts(int64_t cores, int64_t memory, int64_t gpus) noexcept nogil:
+    return <uint64_t>cores | <uint64_t>memory << MEMORY_AT | <uint64_t>gpus << GPUS_AT
+
+
+cdef inline int32_t cores_of(uint64_t word) noexcept nogil:
+    return word & 0x1FFF
+
+
+cdef inline int32_t mebibytes_of(uint64_t word) noexcept nogil:
+    return (word >> MEMORY_AT) & 0xFFFFFF
+
+
+cdef inline int32_t gpus_of(uint64_t word) noexcept nogil:
+    return (word >> GPUS_AT) & 0xFF
+
+
+cdef inline bint has(uint64_t free, uint64_t asked) noexcept nogil:
+    """Whether no amount is larger than what is free."""
+    cdef uint64_t guards = (<uint64_t>1 << 13) | (<uint64_t>1 << 38) | (<uint64_t>1 << 47)
+    return (((free | guards) - asked) & guards) == guards
+
+
+cdef inline uint64_t least_of_both(uint64_t a, uint64_t b) noexcept nogil:
+    """What is free in both."""
+    return amounts(min(cores_of(a), cores_of(b)), min(mebibytes_of(a), mebibytes_of(b)), min(gpus_of(a), gpus_of(b)))
+
+
+cdef inline uint64_t less(uint64_t free, uint64_t share) noexcept nogil:
+    """What a share leaves; nothing where it is more than what is free."""
+    return free - share if has(free, share) else 0
+
+
+# The cores that a node offers to a job, of what is free there; 0: it does not serve.
+cdef inline int32_t offer_of(const site_t *m, const ask_t *ask, int32_t node, uint64_t free) noexcept nogil:
+    cdef int32_t cores
+    if not m.bit[node] & ask.classes or not has(free, ask.least) or (ask.exclusive and free != m.total[node]):
+        return 0
+    cores = cores_of(free)
+    if ask.by_core and ask.memory > 0:
+        cores = min(cores, mebibytes_of(free) // ask.memory)
+    return cores
+
+
+# The same in what the job needs: nodes, or cores.
+cdef inline int32_t served(const site_t *m, const ask_t *ask, int32_t node, uint64_t free) noexcept nogil:
+    cdef int32_t cores = offer_of(m, ask, node, free)
+    return min(cores, 1) if ask.nodes else cores
+
+
+cdef inline int32_t needed(const ask_t *ask) noexcept nogil:
+    return ask.nodes if ask.nodes else ask.cores
+
+
+cdef inline uint64_t share_of(const site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
+    """What a job takes of a node that gives it so many cores."""
+    if ask.exclusive:
+        return m.total[node]
+    return amounts(cores, <int64_t>ask.memory * cores if ask.by_core else ask.memory, ask.gpus)
+
+
+# Whether a job has room in what is free of each node.
+cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
+# Cores of the shares that are chosen.
+cdef int32_t chosen_cores(const site_t *m) noexcept nogil

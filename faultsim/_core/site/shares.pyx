@@ -1,0 +1,305 @@
+"""Nodes that jobs share (machine.pxd); the contract is in shares.pxd."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free as c_free, malloc, qsort
+from libc.string cimport memcpy
+
+import numpy as np
+
+from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
+from faultsim._core.contract cimport fs_require
+from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport machine_nodes_t, machine_shares_t, range_t
+
+
+cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
+    cdef int64_t missing = needed(ask)
+    cdef int32_t node
+    for node in range(m.nodes):
+        missing -= served(m, ask, node, free[node])
+        if missing <= 0:
+            return True
+    return False
+
+
+cdef int32_t chosen_cores(const site_t *m) noexcept nogil:
+    cdef int32_t i, cores = 0
+    for i in range(m.n_chosen):
+        cores += cores_of(m.chosen[i].word)
+    return cores
+
+
+# ---------------------------------------------------------------------------------------------- shares of jobs
+
+cdef bint is_down(const site_t *m, int32_t node) noexcept nogil:
+    return (m.occ[node >> 6] >> (node & 63)) & 1
+
+
+cdef int take(void *state, int32_t job) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef shares_t *mine = &m.held[job]
+    cdef share_t *each
+    cdef int32_t i
+    mine.item = <share_t *>malloc(<size_t>m.n_chosen * sizeof(share_t))
+    if mine.item == NULL:
+        return NO_MEMORY
+    mine.n = m.n_chosen
+    memcpy(mine.item, m.chosen, <size_t>m.n_chosen * sizeof(share_t))
+    for i in range(mine.n):
+        each = &mine.item[i]
+        fs_require(has(m.open[each.node], each.word))
+        m.left[each.node] -= each.word
+        m.open[each.node] -= each.word
+    return OK
+
+
+cdef void give(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef shares_t *mine = &m.held[job]
+    cdef share_t *each
+    cdef int32_t i
+    for i in range(mine.n):
+        each = &mine.item[i]
+        m.left[each.node] += each.word
+        if is_down(m, each.node):
+            down[0] += cores_of(each.word)
+        else:
+            m.open[each.node] += each.word
+            free[0] += cores_of(each.word)
+    c_free(mine.item)
+    mine.item, mine.n = NULL, 0
+    m.gives += 1
+
+
+cdef int32_t left_cores(const void *state, int32_t node) noexcept nogil:
+    return cores_of((<const site_t *>state).left[node])
+
+
+cdef int32_t count_nodes(const void *state, int32_t job) noexcept nogil:
+    return (<const site_t *>state).held[job].n
+
+
+cdef int jobs_ascending(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const int32_t *>a)[0], q = (<const int32_t *>b)[0]
+    return (p > q) - (p < q)
+
+
+cdef const int32_t *jobs_on(void *state, int32_t node, const releases_t *running, int32_t *n) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef const release_t *items = releases_all(running)
+    cdef int32_t i
+    n[0] = 0
+    for i in range(running.n):
+        if items[i].job < 0 or not holds(m, items[i].job, node):
+            continue
+        if n[0] == m.cap_found:
+            if resize_block(m, &m.found, 2 * <size_t>m.cap_found * sizeof(int32_t)) < 0:
+                return NULL
+            m.cap_found *= 2
+        m.found[n[0]] = items[i].job
+        n[0] += 1
+    qsort(m.found, <size_t>n[0], sizeof(int32_t), jobs_ascending)
+    return m.found
+
+
+# ---------------------------------------------------------------------------------------------- the machine
+
+cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
+    return size
+
+
+cdef void mark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    mask[node >> 6] |= (<uint64_t>1) << (node & 63)
+
+
+cdef void unmark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    mask[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+
+
+cdef bint marked(const void *state, const uint64_t *mask, int32_t node) noexcept nogil:
+    return (mask[node >> 6] >> (node & 63)) & 1
+
+
+cdef void block(void *state, int32_t node) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    mark(state, m.occ, node)
+    m.open[node] = 0
+
+
+cdef void unblock(void *state, int32_t node) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    unmark(state, m.occ, node)
+    m.open[node] = m.left[node]
+    m.gives += 1
+
+
+cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
+    cdef const shares_t *mine = &(<const site_t *>state).held[job]
+    cdef int32_t i
+    for i in range(mine.n):
+        if mine.item[i].node == node:
+            return True
+    return False
+
+
+cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil:
+    """The first of several."""
+    cdef int32_t n = 0
+    cdef const int32_t *found = jobs_on(state, node, running, &n)
+    asked[0] += running.n
+    return found[0] if found != NULL and n > 0 else -1
+
+
+cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
+                     int64_t n) noexcept nogil:
+    cdef const shares_t *mine = &(<const site_t *>state).held[job]
+    cdef int32_t i, k = 0
+    for i in range(mine.n):
+        k += marked(state, mask, mine.item[i].node)
+    return k
+
+
+cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
+    cdef const shares_t *mine = &(<const site_t *>state).held[job]
+    cdef int32_t i
+    for i in range(mine.n):
+        mark(state, mask, mine.item[i].node)
+    return True
+
+
+cdef int32_t list_nodes(const void *state, int32_t job, int32_t *out) noexcept nogil:
+    cdef const shares_t *mine = &(<const site_t *>state).held[job]
+    cdef int32_t i
+    for i in range(mine.n):
+        out[i] = mine.item[i].node
+    return mine.n
+
+
+cdef int32_t list_ranges(const void *state, int32_t job, range_t *out) noexcept nogil:
+    cdef const shares_t *mine = &(<const site_t *>state).held[job]
+    cdef int32_t i, n = 0
+    for i in range(mine.n):
+        if n > 0 and out[n - 1].first + out[n - 1].count == mine.item[i].node:
+            out[n - 1].count += 1
+        else:
+            out[n].first, out[n].count = mine.item[i].node, 1
+            n += 1
+    return n
+
+
+cdef const char *own_invariant(void *state) noexcept nogil:
+    cdef const site_t *m = <const site_t *>state
+    cdef int32_t node
+    for node in range(m.nodes):
+        if not has(m.total[node], m.left[node]):
+            return b"more of a node is free than it has"
+        if m.open[node] != (0 if is_down(m, node) else m.left[node]):
+            return b"what is free of a node is not what its jobs leave"
+    return NULL
+
+
+cdef void close(void *state) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef int32_t i
+    if m == NULL:
+        return
+    if m.held != NULL:
+        for i in range(m.jobs):
+            c_free(m.held[i].item)
+    close_state(m)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef site_t *m = <site_t *>copy_state(state, sim)
+    cdef share_t *item
+    cdef bint bad = False
+    cdef int32_t i
+    if m == NULL:
+        return NULL
+    for i in range(m.jobs):
+        if m.held[i].item == NULL:
+            continue
+        item = NULL if bad else <share_t *>malloc(<size_t>m.held[i].n * sizeof(share_t))
+        bad |= item == NULL
+        if item != NULL:
+            memcpy(item, m.held[i].item, <size_t>m.held[i].n * sizeof(share_t))
+        m.held[i].item = item
+    if bad:
+        close(m)
+        return NULL
+    return m
+
+
+cdef machine_nodes_t SITE_NODES
+SITE_NODES.mark, SITE_NODES.unmark, SITE_NODES.marked = mark, unmark, marked
+SITE_NODES.block, SITE_NODES.unblock, SITE_NODES.holds, SITE_NODES.job_at = block, unblock, holds, job_at
+SITE_NODES.overlap, SITE_NODES.add_job = overlap, add_job
+SITE_NODES.list_nodes, SITE_NODES.list_ranges = list_nodes, list_ranges
+
+cdef machine_shares_t SITE_SHARES
+SITE_SHARES.take, SITE_SHARES.give, SITE_SHARES.left = take, give, left_cores
+SITE_SHARES.count, SITE_SHARES.jobs_on = count_nodes, jobs_on
+
+
+cdef int read_asks(site_t *m, object rows) except -1:
+    """What each job requests, and which requests are equal."""
+    cdef const int32_t[::1] nodes = rows.nodes, cores = rows.cores, memory = rows.memory, gpus = rows.gpus
+    cdef const uint8_t[::1] by_core = np.asarray(rows.by_core).view(np.uint8)
+    cdef const uint8_t[::1] exclusive = np.asarray(rows.exclusive).view(np.uint8)
+    cdef const uint64_t[::1] classes = rows.classes
+    cdef const int64_t[::1] forms
+    cdef ask_t *ask
+    cdef int32_t i
+    together = np.stack([rows.nodes, rows.cores, rows.memory, rows.gpus, rows.by_core, rows.exclusive], axis=1)
+    together = np.concatenate([together.astype(np.uint64), np.asarray(rows.classes)[:, None]], axis=1)
+    different, which = np.unique(together, axis=0, return_inverse=True)
+    forms = which.ravel().astype(np.int64)
+    m.forms = len(different)
+    for i in range(m.jobs):
+        ask = &m.ask[i]
+        ask.nodes, ask.cores, ask.memory, ask.gpus = nodes[i], cores[i], min(memory[i], 0xFFFFFF), min(gpus[i], 0xFF)
+        ask.by_core, ask.exclusive, ask.classes = by_core[i], exclusive[i], classes[i]
+        ask.least = amounts(min(ask.cores, 0x1FFF) if ask.nodes else 1, ask.memory, ask.gpus)
+        if ask.by_core and ask.nodes:
+            raise ValueError("memory for each core is of jobs of any number of nodes")
+        m.form[i] = <int32_t>forms[i]
+    return 0
+
+
+cdef int open_site(void *target, dict options, dict columns) except -1:
+    cdef machine_t *machine = <machine_t *>target
+    cdef site_t *m = <site_t *>open_state(machine, sizeof(site_t))
+    cdef int32_t node = 0, at, _i
+    machine.copy, machine.close = copy, close
+    m.nodes, m.jobs = options["nodes"], columns["n_jobs"]
+    m.words = (m.nodes + 63) // 64
+    own_block(m, &m.occ, m.words, sizeof(uint64_t))
+    own_block(m, &m.total, m.nodes, sizeof(uint64_t))
+    own_block(m, &m.left, m.nodes, sizeof(uint64_t))
+    own_block(m, &m.open, m.nodes, sizeof(uint64_t))
+    own_block(m, &m.bit, m.nodes, sizeof(uint64_t))
+    own_block(m, &m.weight, m.nodes, sizeof(int32_t))
+    own_block(m, &m.chosen, m.nodes, sizeof(share_t))
+    own_block(m, &m.ask, m.jobs, sizeof(ask_t))
+    own_block(m, &m.form, m.jobs, sizeof(int32_t))
+    own_block(m, &m.held, m.jobs, sizeof(shares_t))
+    m.cap_found = 16
+    own_block(m, &m.found, m.cap_found, sizeof(int32_t))
+    # Only the order of weights counts.
+    order = sorted({row["weight"] for row in options["classes"]})
+    for at, row in enumerate(options["classes"]):
+        for _i in range(<int32_t>row["count"]):
+            m.total[node] = m.left[node] = m.open[node] = amounts(row["cores"], row["memory"], row["gpus"])
+            m.bit[node], m.weight[node] = (<uint64_t>1) << at, order.index(row["weight"])
+            machine.capacity += cores_of(m.total[node])
+            node += 1
+    read_asks(m, columns["world"].asks)
+    machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
+    machine.next_size, machine.own_invariant = next_size, own_invariant
+    machine.named, machine.shared = &SITE_NODES, &SITE_SHARES
+    return 0
+
+
+SITE = factory(open_site)

@@ -1,0 +1,1 @@
+"""Nodes that jobs share (model.md#sites)."""
