@@ -31,7 +31,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machines import Cluster, NodeClass, Partition, Pod, Reservation, Site, Torus, parse_reservation
+from faultsim.machines import Cluster, NodeClass, Partition, Pod, Reservation, Site, Torus
 from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
@@ -230,7 +230,6 @@ __all__ = [
     "Periodic",
     "Placement",
     "Pod",
-    "Reservation",
     "PodPlan",
     "Power",
     "PredictedWindows",
@@ -243,6 +242,7 @@ __all__ = [
     "Recovery",
     "Requeue",
     "Rescheduling",
+    "Reservation",
     "Resources",
     "Result",
     "RiskBased",

@@ -44,7 +44,7 @@ class Reservation:
     every : float or duration, optional
         It is repeated after so many seconds, without end: ``"7d"``.
     overrun : {"wait", "kill"}, default "wait"
-        What happens at `begin` to a job that still holds such nodes and is not of the users: it continues, and the nodes
+        What happens at `begin` to a job that still holds such nodes and is not the users': it continues, and the nodes
         are closed when it ends; or it is killed for good.
     box : Box or sequence of six int, optional
         Instead of `nodes`, on a torus: base (x, y, z) and extents (a, b, c).
@@ -124,7 +124,8 @@ class Reservation:
             numbers = _numbers("box", self.box)
             if len(numbers) != 6:
                 raise OptionError(
-                    f"the box of a reservation is six numbers (x, y, z, a, b, c), base and extents, got {self.box!r:.60}"
+                    f"the box of a reservation is six numbers (x, y, z, a, b, c), base and extents, got "
+                    f"{self.box!r:.60}"
                 )
             put(self, "box", Box(*numbers))
 
@@ -199,7 +200,9 @@ class Reservation:
             past = not machine.wraps and base + extent > length
             if not (0 <= base < length and 1 <= extent <= length) or past:
                 raise InputError(f"{self!r}: {tuple(box)} is no box of {machine}")
-        axes = [(np.arange(extent) + base) % length for base, extent, length in zip(box[:3], box[3:], shape, strict=True)]
+        axes = [
+            (np.arange(extent) + base) % length for base, extent, length in zip(box[:3], box[3:], shape, strict=True)
+        ]
         numbers = np.arange(machine.nodes, dtype=np.int32).reshape(shape)[np.ix_(*axes)].ravel()
         return np.sort(numbers)
 
@@ -220,8 +223,8 @@ def parse_reservation(text: str) -> Reservation:
     where, colon, rest = str(text).partition(":")
     if not colon:
         raise OptionError(
-            f"a reservation is nodes, a colon and times, as 'all:begin=7d,end=7d6h,every=7d', got {text!r:.80}; the nodes "
-            f"are {_FORMS}"
+            f"a reservation is nodes, a colon and times, as 'all:begin=7d,end=7d6h,every=7d', got {text!r:.80}; the "
+            f"nodes are {_FORMS}"
         )
     given: dict[str, Any] = {}
     rest, _, name = rest.partition("name=") if "name=" in rest else (rest, "", "")
@@ -230,8 +233,8 @@ def parse_reservation(text: str) -> Reservation:
         if not equals or what not in ("users", "overrun", *_TIMES):
             hint = checks.did_you_mean(what, ("users", "overrun", "name", *_TIMES))
             raise OptionError(
-                f"reservation {text!r:.80}: {part!r} is none of begin=, end=, every=, users=, overrun= and, last, name=: "
-                f"{hint.lstrip('; ')}"
+                f"reservation {text!r:.80}: {part!r} is none of begin=, end=, every=, users=, overrun= and, last, "
+                f"name={hint}"
             )
         if what in given:
             raise OptionError(f"reservation {text!r:.80}: {what}= is given twice")
@@ -242,7 +245,8 @@ def parse_reservation(text: str) -> Reservation:
                 given[what] = checks.parsed(given[what], float)
             except ValueError:
                 raise OptionError(
-                    f"reservation {text!r:.80}: {what}={given[what]!r} is no time: give seconds, or '90s', '5m', '2h', '7d'"
+                    f"reservation {text!r:.80}: {what}={given[what]!r} is no time: give seconds, or '90s', '5m', '2h', "
+                    f"'7d'"
                 ) from None
     for what in ("begin", "end"):
         if what not in given:

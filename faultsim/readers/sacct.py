@@ -13,7 +13,7 @@ from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.workload import Workload
 from faultsim.entries import entry
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 from faultsim.readers.accounting import CANCELLED, Cancelled, accounting_log, user_numbers
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines, stem

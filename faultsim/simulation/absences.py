@@ -45,13 +45,15 @@ def absence_rows(run: RunOptions) -> AbsenceRows | None:
     named = sorted({user for each in given for user in each.users or ()})
     if named and (users < 0).all():
         raise InputError(
-            f"{next(each for each in given if each.users)!r} is for users, and the log has no users: leave users= out, or "
-            f"give the log a column 'user'"
+            f"{next(each for each in given if each.users)!r} is for users, and the log has no users: leave users= out, "
+            f"or give the log a column 'user'"
         )
     group = np.searchsorted(named, users).astype(np.int32) if named else np.zeros(len(users), np.int32)
     known = np.isin(users, named)
     group[~known] = len(named)
-    permits = np.array([[user in (each.users or ()) for each in given] for user in named] + [[False] * len(given)], bool)
+    permits = np.array(
+        [[user in (each.users or ()) for each in given] for user in named] + [[False] * len(given)], bool
+    )
     return AbsenceRows(
         begin=np.array([each.begin for each in given]),
         end=np.array([each.end for each in given]),

@@ -18,7 +18,9 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
-from faultsim._core.scheduling.place_search cimport forget_sizes, open_search, search_open, search_place, search_t
+from faultsim._core.scheduling.place_search cimport (
+    forget_sizes, open_search, search_open, search_place, search_t,
+)
 from faultsim._core.scheduling.shadow cimport (
     first_open_time, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )

@@ -34,8 +34,8 @@ cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *l
 # The same of the machine as it is now, where perhaps no pass has been run: now, if there is a place.
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil
 
-# The same where nodes may be closed to job `head` (absences.pxd): of now, the releases, and the ends of absences that are
-# tried, the first at which it has a place.  `there` is without what is closed to it then, which is `closed` (empty:
+# The same where nodes may be closed to job `head` (absences.pxd): of now, the releases, and the ends of absences that
+# are tried, the first at which it has a place.  `there` is without what is closed to it then, which is `closed` (empty:
 # nothing).
 cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil
 

@@ -1,8 +1,8 @@
 # Promises on counts beside nodes that are closed to jobs (model.md#absences).  Included after a struct `reservation_t`
 # with begin, end, need, and the number of the closed set of its job.
 #
-# Plans on counts count nodes, which any job may have.  A promise to a job to which a set is closed also needs room in the
-# view without that set; of the other promises, those count there to which all of the set is closed.
+# Plans on counts count nodes, which any job may have.  A promise to a job to which a set is closed also needs room in
+# the view without that set; of the other promises, those count there to which all of the set is closed.
 
 cdef enum:
     NO_ROOM = -1000          # fits_views: there is none

@@ -127,8 +127,8 @@ def ends_by(state: State, job: Job, T: float) -> bool:
 
 def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
     """ "if it fits in the extra nodes, which are those free at T (counting all releases at T) less the head's size; it
-    then uses them up".  Of the nodes that are open to the head at T, it uses up those that it must have: "it takes nodes
-    that are closed to the head first" (model.md#absences).
+    then uses them up".  Of the nodes that are open to the head at T, it uses up those that it must have: "it takes
+    nodes that are closed to the head first" (model.md#absences).
     """
     room = state.open_to_start
     extra = room + sum(release.size for release in state.releases() if release.time <= T) - head.needs

@@ -1,8 +1,8 @@
 """Clusters: what is free beside nodes that are closed to a job (model.md#absences).
 
-Plans of clusters count nodes, which any job may have.  Where nodes are closed to a job, they also count what is open to it:
-a *view* is the machine without a set of closed nodes.  Of the promises, those count in a view to which all of the set is
-closed, since only these must have nodes of the view.
+Plans of clusters count nodes, which any job may have.  Where nodes are closed to a job, they also count what is open to
+it: a *view* is the machine without a set of closed nodes.  Of the promises, those count in a view to which all of the
+set is closed, since only these must have nodes of the view.
 """
 
 from faultsim.reference.job import Job
