@@ -1,6 +1,5 @@
 """`PickBox`: where on the torus a job starts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
 from faultsim.rl.observations import squash, time_to_end
+from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import sdsc_like
 
 
@@ -41,11 +41,13 @@ class PickBox(Environment):
         How many boxes are shown, the first ones.
     backfill : bool, default True
         Whether `EasyBackfill` decides who starts.
-    order, jobs, reward, metric, **options
+    order, jobs, reward, metric, render_mode, **options
         As for `PickJob`.
 
     Raises
     ------
+    TypeError
+        By a keyword that there is not, with the one that was meant.
     OptionError
         By invalid options, and by `step` after the end of an episode.
 
@@ -68,8 +70,9 @@ class PickBox(Environment):
         backfill: bool = True,
         order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
-        reward: str = "telescoping",
+        reward: RewardChoice = "telescoping",
         metric: str = "mean_bounded_slowdown",
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         on: Any = Torus(4, 4, 8) if machine is None else as_machine(machine)
@@ -78,9 +81,20 @@ class PickBox(Environment):
         if log is None:
             log = sdsc_like(10_000, rng=0)
             log = log[(log.size & (log.size - 1)) == 0]
-        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
+        super().__init__(
+            log,
+            on,
+            External(order=order),
+            jobs=jobs,
+            reward=reward,
+            metric=metric,
+            render_mode=render_mode,
+            options=options,
+        )
         self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)
-        self._scheduler, self._torus = External(order=order), on
+        self._torus = on
+        self._waiting: list[int] = []
+        self._next = 0
         shape = on.shape
         self.action_space = spaces.Discrete(self._n)
         self.observation_space = spaces.Dict(
@@ -90,33 +104,45 @@ class PickBox(Environment):
         )
 
     def _settle(self) -> Decision | None:
-        self._choices = self._passes()
-        return next(self._choices, None)
+        while (decision := self._sim.advance()) is not None:
+            self._waiting, self._next = decision.queue.tolist(), 0
+            if self._goes_on(decision):
+                return decision
+        return None
 
     def _act(self, decision: Decision, action: int) -> Decision | None:
         self._begin(decision, self._job, self._boxes[action])
-        return next(self._choices, None)
+        return decision if self._goes_on(decision) else self._settle()
 
-    def _passes(self) -> Iterator[Decision]:
-        """The decisions of all passes; whoever goes on has started `_job`."""
-        while (decision := self._sim.advance()) is not None:
-            waiting = decision.queue.tolist()
-            while waiting and decision.fits(waiting[0]):
-                yield from self._choose(decision, waiting[0], self._smallest(decision, waiting[0]))
-                del waiting[0]
-            for job in waiting[1:] if self._backfill else ():
-                if decision.may_backfill(job):
-                    yield from self._choose(decision, job, self._harmless(decision, job, waiting[0]))
+    def _goes_on(self, decision: Decision) -> bool:
+        """Go through the pass as far as the next choice; False: the pass is over.
 
-    def _choose(self, decision: Decision, job: int, boxes: Integers) -> Iterator[Decision]:
-        """Start the job, if need be after asking where."""
+        `_waiting` has the jobs that the pass has not started; those before `_next` were considered.  While it is 0, the
+        first one starts if it fits; from 1 on jobs are backfilled.
+        """
+        while self._next == 0 and self._waiting and decision.fits(self._waiting[0]):
+            job = self._waiting.pop(0)
+            if self._is_choice(decision, job, self._smallest(decision, job)):
+                return True
+        self._next = max(1, self._next)
+        while self._backfill and self._next < len(self._waiting):
+            job, self._next = self._waiting[self._next], self._next + 1
+            if decision.may_backfill(job):
+                boxes = self._harmless(decision, job, self._waiting[0])
+                if self._is_choice(decision, job, boxes):
+                    return True
+        return False
+
+    def _is_choice(self, decision: Decision, job: int, boxes: Integers) -> bool:
+        """Whether there are several boxes for the job, which the next action starts; else it starts now."""
         self._job, self._boxes = job, boxes[: self._n]
         if len(boxes) > 1:
-            yield decision
-        elif len(boxes) == 1:
+            return True
+        if len(boxes) == 1:
             self._begin(decision, job, boxes[0])
         elif decision.backfill(job):
             self._reward.started(job, decision.now)
+        return False
 
     def _smallest(self, decision: Decision, job: int) -> Integers:
         """The free boxes of the smallest size that has any."""
