@@ -31,4 +31,6 @@ __all__ = [
 for _class, _vector in ((PickJob, VectorPickJob), (PickBox, VectorPickBox), (Respond, VectorRespond)):
     _name = f"faultsim/{_class.__name__}-v0"
     if _name not in gymnasium.registry:
-        gymnasium.register(_name, entry_point=_class, vector_entry_point=_vector)
+        gymnasium.register(
+            _name, entry_point=f"faultsim.rl:{_class.__name__}", vector_entry_point=f"faultsim.rl:{_vector.__name__}"
+        )

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import os
 from typing import Any
 
 import gymnasium
@@ -11,10 +12,12 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
 from faultsim.arrays import Flags
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import BusyError, OptionError
+from faultsim.errors import BusyError, InputError, OptionError
 from faultsim.machines import Machine
 from faultsim.policies import External
+from faultsim.reading import read
 from faultsim.results.result import Result
 from faultsim.rl.pictures import as_picture, as_text
 from faultsim.rl.rewards import RewardChoice, make_reward
@@ -88,6 +91,28 @@ def check_run(log: Workload, machine: Machine, scheduler: External, options: dic
     return {name: getattr(run, name) for name in options}
 
 
+def read_given(what: str, given: Any, kind: type) -> Any:
+    """A log or a trace; a path is read, so that what Gymnasium keeps of an environment can be JSON.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.FailureTrace([60], [0], [30], span=100).write_csv("trace.csv")
+    >>> read_given("failures", "trace.csv", fs.FailureTrace)
+    <FailureTrace 'trace': 1 failure, nodes 0-0, span 100 s>
+    """
+    if given is None or isinstance(given, kind):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"{what} must be a {kind.__name__} or the path of one, got {checks.shown(given, kind.__name__)}"
+        )
+    found = read(given)
+    if not isinstance(found, kind):
+        raise InputError(f"{what} must be the path of a {kind.__name__}, and {given} is a {type(found).__name__}")
+    return found
+
+
 def seed_of(seed: object) -> int | None:
     """A seed as Gymnasium takes it; whole numbers of NumPy are given, too."""
     return None if seed is None else checks.whole("seed", seed, low=0)
@@ -119,6 +144,8 @@ class Environment(gymnasium.Env[Any, np.int64]):
         options: dict[str, Any],
     ) -> None:
         check_options(type(self), options)
+        if "failures" in options:
+            options = {**options, "failures": read_given("failures", options["failures"], FailureTrace)}
         if render_mode is not None:
             checks.choice("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode

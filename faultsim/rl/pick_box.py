@@ -1,5 +1,6 @@
 """`PickBox`: where on the torus a job starts."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from faultsim.errors import OptionError
 from faultsim.machines import Torus, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
-from faultsim.rl.environment import Environment
+from faultsim.rl.environment import Environment, read_given
 from faultsim.rl.observations import squash, time_to_end
 from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import sdsc_like
@@ -33,7 +34,7 @@ class PickBox(Environment):
 
     Parameters
     ----------
-    log : Workload, optional
+    log : Workload or path, optional
         What episodes are taken from; by default the jobs of `synthetic.sdsc_like`, of 10,000, that fit into a box.
     machine : Torus, or text such as "torus:4x4x8", optional
         By default `Torus` of 4 x 4 x 8 nodes.
@@ -63,7 +64,7 @@ class PickBox(Environment):
 
     def __init__(
         self,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Torus | str | None = None,
         *,
         boxes: int = 64,
@@ -79,10 +80,12 @@ class PickBox(Environment):
         if not on.has_boxes:
             raise OptionError(f"PickBox needs a Torus: a {on.name} has no boxes, got {on!r}; PickJob takes any machine")
         if log is None:
-            log = sdsc_like(10_000, rng=0)
-            log = log[(log.size & (log.size - 1)) == 0]
+            whole = sdsc_like(10_000, rng=0)
+            whole = whole[(whole.size & (whole.size - 1)) == 0]
+        else:
+            whole = read_given("log", log, Workload)
         super().__init__(
-            log,
+            whole,
             on,
             External(order=order),
             jobs=jobs,

@@ -1,5 +1,6 @@
 """`PickJob`: which waiting job starts next."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from faultsim.errors import DecisionError
 from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
-from faultsim.rl.environment import Environment
+from faultsim.rl.environment import Environment, read_given
 from faultsim.rl.observations import ObservationChoice, make_observation, slots_shown
 from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import lublin
@@ -28,7 +29,7 @@ class PickJob(Environment):
 
     Parameters
     ----------
-    log : Workload, optional
+    log : Workload or path, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
     machine : Cluster, Torus or Pod, or text such as "cluster:128", optional
         By default `Cluster` of 128 nodes.
@@ -80,7 +81,7 @@ class PickJob(Environment):
 
     def __init__(
         self,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Machine | str | None = None,
         *,
         observation: ObservationChoice = "compact",
@@ -92,10 +93,10 @@ class PickJob(Environment):
         render_mode: str | None = None,
         **options: object,
     ) -> None:
-        log = lublin(10_000, rng=0) if log is None else log
+        whole: Workload = lublin(10_000, rng=0) if log is None else read_given("log", log, Workload)
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
         super().__init__(
-            log,
+            whole,
             on,
             External(order=order),
             jobs=jobs,
@@ -105,7 +106,7 @@ class PickJob(Environment):
             options=options,
         )
         self._slots = slots_shown(observation, slots)
-        self._preset = make_observation(observation, log, on, self._slots)
+        self._preset = make_observation(observation, whole, on, self._slots)
         self.observation_space: Any = self._preset.space
         self.action_space: Any = Discrete(self._slots + 1)
         self._fits: list[bool] = []

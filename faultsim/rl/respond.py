@@ -1,5 +1,6 @@
 """`Respond`: what to do at a warning."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,7 +17,7 @@ from faultsim.errors import DecisionError, OptionError
 from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import External, Perfect, Predictor, QueueOrder
 from faultsim.policies.words import OrderWord, PredictorWord
-from faultsim.rl.environment import Environment
+from faultsim.rl.environment import Environment, read_given
 from faultsim.rl.observations import in_box, on_nodes, squash
 from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import exponential_failures, lublin
@@ -42,11 +43,11 @@ class Respond(Environment):
 
     Parameters
     ----------
-    log : Workload, optional
+    log : Workload or path, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
     machine : Cluster, Torus or Pod, or text such as "cluster:128", optional
         By default `Cluster` of 128 nodes.
-    failures : FailureTrace, optional
+    failures : FailureTrace or path, optional
         By default each node fails every 30 days, and is down for an hour.
     predictor : Predictor, optional
         By default `Perfect`.
@@ -79,10 +80,10 @@ class Respond(Environment):
 
     def __init__(
         self,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Machine | str | None = None,
         *,
-        failures: FailureTrace | None = None,
+        failures: FailureTrace | str | os.PathLike[str] | None = None,
         predictor: Predictor | PredictorWord | None = None,
         lead: checks.Duration = 600.0,
         actions: Sequence[str] = ACTIONS,
@@ -96,14 +97,14 @@ class Respond(Environment):
         self._actions = tuple(checks.choice("action", action, ACTIONS) for action in actions)
         if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
             raise OptionError(f"actions must be 'nothing' and then others, each once, got {self._actions}")
-        log = lublin(10_000, rng=0) if log is None else log
+        whole: Workload = lublin(10_000, rng=0) if log is None else read_given("log", log, Workload)
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
         if failures is None:
-            span = 2.0 * float(log.submit[-1]) + 86400.0
+            span = 2.0 * float(whole.submit[-1]) + 86400.0
             failures = exponential_failures(on.nodes, span, 30 * 86400.0, downtime=3600.0, rng=0)
         options.update(failures=failures, predictor=Perfect() if predictor is None else predictor)
         super().__init__(
-            log,
+            whole,
             on,
             External(order=order),
             jobs=jobs,

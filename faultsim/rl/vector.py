@@ -1,6 +1,7 @@
 """Many environments at once: `VectorPickJob`, in compiled code where it can be, `VectorPickBox` and `VectorRespond`."""
 
 import copy
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,13 +13,14 @@ from gymnasium.vector.utils import batch_space, create_empty_array
 from faultsim import checks
 from faultsim._core.door import Door
 from faultsim.arrays import Flags, LongIntegers, Values
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, Machine, as_machine
 from faultsim.policies import QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.compiled import MODES, PRESETS, Compiled, why_not
-from faultsim.rl.environment import Environment, check_options, episode_jobs, seed_of
+from faultsim.rl.environment import Environment, check_options, episode_jobs, read_given, seed_of
 from faultsim.rl.observations import Compact, ObservationChoice, RLScheduler, slots_shown
 from faultsim.rl.one_by_one import OneByOne
 from faultsim.rl.pick_box import PickBox
@@ -309,7 +311,7 @@ class VectorPickJob(VectorEnvironment):
         self,
         num_envs: int = 8,
         *,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Machine | str | None = None,
         observation: ObservationChoice = "compact",
         slots: int | None = None,
@@ -324,13 +326,15 @@ class VectorPickJob(VectorEnvironment):
         **options: Any,
     ) -> None:
         check_options(type(self), options)
-        log = lublin(10_000, rng=0) if log is None else log
+        whole: Workload = lublin(10_000, rng=0) if log is None else read_given("log", log, Workload)
+        if "failures" in options:
+            options["failures"] = read_given("failures", options["failures"], FailureTrace)
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
         threads = checks.whole("threads", threads, low=1, high=64)
 
         def make() -> PickJob:
             return PickJob(
-                log,
+                whole,
                 on,
                 observation=observation,
                 slots=slots,
@@ -354,17 +358,17 @@ class VectorPickJob(VectorEnvironment):
             self._engine = OneByOne(make, self.num_envs, self._mode, metric)
             return
         preset = PRESETS[str(observation)]
-        shown = preset(log, on, slots_shown(observation, slots))
+        shown = preset(whole, on, slots_shown(observation, slots))
         self._engine = Compiled(
-            log,
+            whole,
             on,
             slots=slots_shown(observation, slots),
-            jobs=episode_jobs(jobs, log),
+            jobs=episode_jobs(jobs, whole),
             observation=str(observation),
             reward=str(reward),
             metric=metric,
             options=options,
-            columns=_columns(log, on, shown, metric, options),
+            columns=_columns(whole, on, shown, metric, options),
             n=self.num_envs,
             mode=self._mode,
             threads=min(threads, self.num_envs),
@@ -385,6 +389,10 @@ class _InPython(VectorEnvironment):
         copy: bool = True,
         **options: Any,
     ) -> None:
+        for name, kind in (("log", Workload), ("failures", FailureTrace)):
+            if name in options:
+                options[name] = read_given(name, options[name], kind)
+
         def make() -> Environment:
             return type(self)._single(**options)
 

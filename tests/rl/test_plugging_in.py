@@ -85,18 +85,35 @@ def test_unknown_keywords_are_refused_at_make(name, vector, given, meant):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"failures": "weibull"}, fs.InputError, "failures must be a FailureTrace"),
+        ({"failures": 3}, fs.InputError, "failures must be a FailureTrace or the path of one, got"),
+        ({"failures": "nowhere.csv"}, fs.InputError, "nowhere.csv: no such file"),
         ({"placement": "first-fitt"}, fs.OptionError, "first-fit"),
         ({"overrun": "kil"}, fs.OptionError, "unknown overrun 'kil'"),
         ({"start_delay": -1}, fs.OptionError, "start_delay must be at least 0"),
         ({"machine": fs.Cluster(2)}, fs.InputError, "larger than the machine"),
-        ({"log": [1, 2]}, fs.InputError, "the log must be a Workload"),
+        ({"log": [1, 2]}, fs.InputError, "log must be a Workload or the path of one, got"),
     ],
 )
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_values_are_checked_at_make(make, options, error, words):
     with pytest.raises(error, match=words):
         make("faultsim/PickJob-v0", **options)
+
+
+def test_the_specification_is_json(tmp_path):
+    fs.synthetic.lublin(100, rng=4).write_csv(tmp_path / "log.csv")
+    MANY.write_csv(tmp_path / "trace.csv")
+    files = {"log": str(tmp_path / "log.csv"), "failures": str(tmp_path / "trace.csv")}
+    options = {**files, "machine": "cluster:128", "jobs": 30, "recovery": "hold", "order": "f1"}
+    for name in IDS:
+        given = {"jobs": 30} if "Box" in name else options
+        env = gymnasium.make(name, **given)
+        again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+        assert env.reset(seed=4)[1]["now"] == again.reset(seed=4)[1]["now"]
+        envs = gymnasium.make_vec(name, num_envs=2, **given)
+        assert envs.unwrapped.spec.to_json() == gymnasium.make_vec(name, num_envs=2, **given).unwrapped.spec.to_json()
+    with pytest.raises(fs.InputError, match=r"log must be the path of a Workload, and .*trace\.csv is a FailureTrace"):
+        PickJob(files["failures"])
 
 
 @pytest.mark.parametrize("seed", [np.int64(3), np.uint8(3), np.array(3)])
