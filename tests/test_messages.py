@@ -42,7 +42,7 @@ def test_kinds_of_policies():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right"), [("runtime", "shortest"), ("size", "largest"), ("fifo", "arrival"), ("sfj", "sjf")]
+    ("wrong", "right"), [("runtime", "shortest"), ("sizes", "size"), ("fifo", "arrival"), ("sfj", "sjf")]
 )
 def test_orders(wrong, right):
     refused(fs.OptionError, f"unknown queue order '{wrong}' .did you mean '{right}'", fs.EasyBackfill, order=wrong)

@@ -366,6 +366,10 @@ cdef class Engine:
         except KeyError:
             raise self.parts.no_column(name, jobs, self.world.columns) from None
 
+    def names_of_columns(self):
+        """Columns of the user's log that anything may read."""
+        return [name for name in self.world.columns if name != "runtime"]
+
     def nodes_of(self, int32_t job):
         """Where a job is: its box, or its nodes, ascending."""
         cdef place_t place

@@ -2,8 +2,9 @@
 # version of this, and defines decisions, observations and rewards).
 #
 # Contract
-# - A simulation is a copy of a template: a cluster that only counts its nodes, the queue in order of arrival, nothing
-#   random.  The template has been opened for an episode's number of jobs, and nothing has happened in it.
+# - A simulation is a copy of a template: a cluster, the queue in order of arrival, nothing random; perhaps failures,
+#   with a rule that requeues or holds jobs.  The template has been opened for an episode's number of jobs, and nothing
+#   has happened in it.
 # - An episode is a stretch of the log: its input columns point into the log's, which the caller keeps.  It draws where
 #   each simulation's next episodes begin, some at a time, and again when all of these have begun.
 # - What comes out is written to arrays of the caller, a row per simulation; rows are independent, so that threads may
@@ -33,11 +34,15 @@ cdef struct slot_t:
     bint used                # `s` is a simulation
     bint over                # and its episode has ended
     char *results            # the result columns of `s`
+    double *counted          # among them, per job: what `started` counts for it
     double started           # what the jobs that have started add to the sum that the metric is the mean of
     double paid              # the metric as rewards have paid it
     int64_t illegal          # actions that were not possible
     int32_t shown            # places of the queue that the observation shows
     int64_t begun            # episodes of those that are drawn
+    int64_t row              # of the log, where the episode begins
+    int32_t *acted           # its actions so far, from which a copy repeats it
+    int64_t n_acted, cap_acted
 
 cdef class PickJobs(Team):
     cdef object kept         # owns what is pointed at
@@ -71,6 +76,8 @@ cdef class PickJobs(Team):
 
     cdef int one(self, int64_t at, int64_t action) noexcept nogil
     cdef int enter(self, int64_t at) noexcept nogil
+    cdef int begin_at(self, int64_t at, int64_t first) noexcept nogil
+    cdef int go_on(self, int64_t at, int64_t action) noexcept nogil
     cdef int settle(self, slot_t *e) noexcept nogil
     cdef bint any_fits(self, const sim_t *s) noexcept nogil
     cdef int act(self, int64_t at, int64_t action) noexcept nogil

@@ -3,19 +3,26 @@
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free as c_free
+from libc.stdlib cimport calloc, free as c_free, realloc
 from libc.string cimport memcpy, memmove, memset
 
-from faultsim._core.event_loop cimport end_pass, next_time, run_instant
-from faultsim._core.jobs cimport start_job
-from faultsim._core.state cimport FROM_ARRIVALS, queue_t, sim_copy, sim_free, source_next
-from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, OK
+import numpy as np
 
-# Bytes per job of the result columns: nine of 8, three of 4, one of 1.
+from faultsim.errors import DecisionError
+
+from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.event_loop cimport end_pass, next_time, run_instant
+from faultsim._core.faults.outages cimport outages_before
+from faultsim._core.faults.progress cimport progress_know
+from faultsim._core.jobs cimport start_job
+from faultsim._core.state cimport FROM_ARRIVALS, FROM_TRACE, queue_t, sim_copy, sim_free, source_next
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, OK, STUCK
+
+# Bytes per job of the result columns, nine of 8, three of 4, one of 1, and of what its starts have cost so far.
 cdef enum:
     DOUBLES = 9
     INTS = 3
-    BYTES = 8 * DOUBLES + 4 * INTS + 1
+    BYTES = 8 * (DOUBLES + 1) + 4 * INTS + 1
 
 cdef double GAMMA = 10.0     # s; the bound of the slowdown
 cdef double HALF = 3600.0    # s; a time that an observation shows as 1/2: an hour, a usual run time
@@ -34,6 +41,30 @@ cdef inline double squash(double seconds) noexcept nogil:
 
 cdef inline double most(double value) noexcept nogil:
     return value if value < 1.0 - NEARLY else 1.0 - NEARLY
+
+
+cdef double first_end(sim_t *s) noexcept nogil:
+    """When the first of the jobs that hold nodes is expected to end; infinite: there is none."""
+    cdef const release_t *items = s.releases.first
+    cdef double end = INFINITY
+    cdef int32_t i
+    if s.releases.n > 0 and items[0].job >= 0 and not s.recovery.keeps_nodes:
+        return items[0].end
+    items = releases_all(&s.releases)        # the first is a repair, or that of a held job
+    for i in range(s.releases.n):
+        if items[i].job >= 0 and s.expected[items[i].job] < end:
+            end = s.expected[items[i].job]
+    return end
+
+
+cdef int32_t nodes_down(const sim_t *s) noexcept nogil:
+    """Those in held jobs, too, which `n_down` leaves out."""
+    cdef int32_t node, n = 0
+    if not s.recovery.keeps_nodes:
+        return s.trace.n_down
+    for node in range(s.nodes):
+        n += s.trace.down[node]
+    return n
 
 
 cdef class PickJobs:
@@ -60,6 +91,7 @@ cdef class PickJobs:
                 if self.slot[i].used:
                     sim_free(&self.slot[i].s)
                 c_free(self.slot[i].results)
+                c_free(self.slot[i].acted)
             c_free(self.slot)
 
     def __init__(self, object template, tuple columns, dict out, *, int slots, int preset, int metric, int autoreset,
@@ -76,7 +108,8 @@ cdef class PickJobs:
         cdef int64_t i
         if self.slot != NULL:
             raise RuntimeError("PickJobs is initialised once")
-        if s.machine.named or s.track.on or s.order.sort != NULL or s.queue.key != NULL or s.queue.need != NULL:
+        if (s.machine.placed or s.order.sort != NULL or s.queue.key != NULL or s.queue.need != NULL or s.kill or
+                s.start_delay != 0 or s.track.interval != NULL or s.track.clocks.of != NULL):
             raise ValueError("the template is no plain cluster with a queue in order of arrival")
         self.kept, self.template, self.first = (template, columns, out), s, out["first"]
         self.n, self.row, self.jobs, self.n_jobs = seen.shape[0], seen.shape[1] * seen.shape[2], s.n, submit.shape[0]
@@ -145,6 +178,36 @@ cdef class PickJobs:
             raise ValueError("there is no such simulation")
         self.slot[i].begun = 0
 
+    def state(self, int64_t i):
+        """A simulation for `restore`: whether there is one, the episodes begun of those drawn, the row of the log where
+        this one begins, and its actions so far.
+        """
+        if not 0 <= i < self.n:
+            raise ValueError("there is no such simulation")
+        cdef slot_t *e = &self.slot[i]
+        actions = np.empty(e.n_acted, np.int64)
+        cdef int64_t[::1] out = actions
+        cdef int64_t k
+        for k in range(e.n_acted):
+            out[k] = e.acted[k]
+        return bool(e.used), e.begun, e.row, actions
+
+    def restore(self, int64_t i, bint used, int64_t begun, int64_t row, const int64_t[::1] actions):
+        """Repeat the episode of a simulation."""
+        cdef int64_t k
+        if not 0 <= i < self.n or not 0 <= begun <= self.first.shape[1]:
+            raise ValueError("there is no such simulation")
+        cdef slot_t *e = &self.slot[i]
+        e.begun = begun
+        if not used:
+            return
+        self.translate(self.begin_at(i, row))
+        for k in range(actions.shape[0]):
+            if e.over or not 0 <= actions[k] <= self.slots:
+                raise ValueError("these are not the actions of such an episode")
+            self.translate(self.go_on(i, actions[k]))
+        self.show(i)
+
     cdef int part(self, int64_t begin, int64_t end) noexcept nogil:
         cdef int64_t i
         cdef int code
@@ -158,6 +221,9 @@ cdef class PickJobs:
         """What a status becomes."""
         if code == NO_MEMORY:
             raise MemoryError("no memory for the simulations")
+        if code == STUCK:
+            raise DecisionError("deadlock: jobs wait, none runs, and nothing else will happen: too many nodes do not "
+                                "return")
         if code < 0:
             raise RuntimeError(f"a simulation ended with status {code}")
 
@@ -168,11 +234,9 @@ cdef class PickJobs:
         self.reward[at] = 0.0
         if e.over:
             return self.enter(at) if self.autoreset == NEXT_STEP else OK
-        code = self.act(at, action)
+        code = self.go_on(at, action)
         if code < 0:
             return code
-        e.over = code == 0
-        self.pay(at)
         if e.over:
             self.ended[at] = self.told[0] = True
             self.total[at] = e.paid
@@ -181,24 +245,49 @@ cdef class PickJobs:
         self.show(at)
         return OK
 
+    cdef int go_on(self, int64_t at, int64_t action) noexcept nogil:
+        """An action, as far as the next decision, and its reward."""
+        cdef slot_t *e = &self.slot[at]
+        cdef int64_t room
+        cdef int32_t *more
+        cdef int code
+        if e.n_acted == e.cap_acted:
+            room = 2 * e.cap_acted + 64      # some episodes of 256 jobs double it four times
+            more = <int32_t *>realloc(e.acted, <size_t>room * sizeof(int32_t))
+            if more == NULL:
+                return NO_MEMORY
+            e.acted, e.cap_acted = more, room
+        e.acted[e.n_acted] = <int32_t>action
+        e.n_acted += 1
+        code = self.act(at, action)
+        if code < 0:
+            return code
+        e.over = code == 0
+        self.pay(at)
+        return OK
+
     cdef int enter(self, int64_t at) noexcept nogil:
-        """A simulation begins again, at another row of the log."""
+        """A simulation begins again, at the next row of those that were drawn."""
+        cdef slot_t *e = &self.slot[at]
+        if e.begun == self.first.shape[1]:
+            return BROKEN
+        e.begun += 1
+        if e.begun == self.first.shape[1]:
+            self.told[1] = True
+        return self.begin_at(at, self.first[at, e.begun - 1])
+
+    cdef int begin_at(self, int64_t at, int64_t first) noexcept nogil:
+        """A simulation begins again, at a row of the log."""
         cdef slot_t *e = &self.slot[at]
         cdef sim_t *s = &e.s
         cdef double **double_column[DOUBLES]
         cdef int32_t **int_column[INTS]
         cdef size_t n = self.jobs
-        cdef int64_t first
         cdef int32_t i
         cdef int code
-        if e.begun == self.first.shape[1]:
-            return BROKEN
-        first = self.first[at, e.begun]
         if not 0 <= first <= self.n_jobs - self.jobs:
             return BROKEN
-        e.begun += 1
-        if e.begun == self.first.shape[1]:
-            self.told[1] = True
+        e.row, e.n_acted = first, 0
         if e.used:
             sim_free(s)
         e.used = True
@@ -217,8 +306,9 @@ cdef class PickJobs:
         for i in range(DOUBLES):
             double_column[i][0] = <double *>(e.results + 8 * n * i)
         for i in range(INTS):
-            int_column[i][0] = <int32_t *>(e.results + 8 * n * DOUBLES + 4 * n * i)
-        s.backfilled = <uint8_t *>(e.results + n * (8 * DOUBLES + 4 * INTS))
+            int_column[i][0] = <int32_t *>(e.results + 8 * n * (DOUBLES + 1) + 4 * n * i)
+        e.counted = <double *>(e.results + 8 * n * DOUBLES)
+        s.backfilled = <uint8_t *>(e.results + n * (8 * (DOUBLES + 1) + 4 * INTS))
         s.submit, s.runtime, s.estimate = self.submit + first, self.runtime + first, self.estimate + first
         s.size, s.remaining = self.size + first, self.estimate + first
         for i in range(s.n):
@@ -226,12 +316,19 @@ cdef class PickJobs:
             s.run[i] = s.runtime[i]
         s.now = s.clock = s.submit[0]
         source_next(s, FROM_ARRIVALS, s.submit[0])
+        if s.track.on:
+            progress_know(s, 0, s.n)
+            s.remaining = s.track.remaining
+            if outages_before(s) < 0:
+                return NO_MEMORY
+            if s.trace.n > 0:
+                source_next(s, FROM_TRACE, s.trace.time[s.trace.next] if s.trace.next < s.trace.n else INFINITY)
         e.started = e.paid = 0.0
         e.illegal = 0
         code = self.settle(e)
         if code < 0:
             return code
-        e.over = False           # a job that arrives at an empty cluster fits
+        e.over = code == 0       # only if all jobs have ended: none fits where all nodes are down
         self.show(at)
         return OK
 
@@ -242,6 +339,9 @@ cdef class PickJobs:
             code = end_pass(&e.s) if e.s.deciding else OK
             while code == OK:
                 code = run_instant(&e.s)
+            if code == STUCK and self.any_fits(&e.s):
+                e.s.deciding = True      # the decision is as it was: waiting has changed nothing
+                return 1
             if code < 0:
                 return code
             if code == DONE:
@@ -274,13 +374,16 @@ cdef class PickJobs:
         cdef sim_t *s = &e.s
         cdef queue_t *q = &s.queue
         cdef int32_t place, job
+        cdef double cost
         if not self.possible(s, action):
             e.illegal += 1
             action = self.slots if self.possible(s, self.slots) else self.first_that_fits(s)
         if action < self.slots:
             place = q.head + <int32_t>action
             job = q.job[place]
-            e.started += self.cost(s, job)
+            cost = self.cost(s, job)
+            e.started += cost - e.counted[job]       # of a job that starts again, what it costs more
+            e.counted[job] = cost
             if start_job(s, job, s.need[job], NULL, place != q.head) < 0:
                 return NO_MEMORY
             if place == q.head:
@@ -325,7 +428,7 @@ cdef class PickJobs:
             if not self.telescoping:
                 return
             for i in range(e.s.queue.head, e.s.queue.end):
-                total += self.cost(&e.s, e.s.queue.job[i])
+                total += self.cost(&e.s, e.s.queue.job[i]) - e.counted[e.s.queue.job[i]]
         total /= e.s.n
         self.reward[at] = e.paid - total
         e.paid = total
@@ -352,13 +455,15 @@ cdef class PickJobs:
         cdef sim_t *s = &e.s
         cdef const float *still = self.still + 2 * (s.submit - self.submit)
         cdef int32_t i, job, waiting = s.queue.end - s.queue.head
-        cdef double soon = 1.0
+        cdef double soon = 1.0, next_end
         memset(to, 0, 4 * sizeof(float))
         if not e.over:
-            if s.releases.n > 0:
-                soon = s.releases.first[0].end - s.now
+            next_end = first_end(s)
+            if next_end < INFINITY:
+                soon = next_end - s.now
                 soon = squash(soon) if soon > 0 else 0.0
             to[0] = <float>(s.free / <double>s.nodes)
+            to[1] = <float>(nodes_down(s) / <double>s.nodes)
             to[2] = <float>(waiting / <double>(waiting + self.slots))
             to[3] = <float>soon
         for i in range(n):

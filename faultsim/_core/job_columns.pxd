@@ -27,8 +27,14 @@ cdef class Moment:
 
 cdef class Jobs:
     cdef Moment moment
+    cdef object chosen           # numbers of jobs, of which those count that are still there; None: all
 
     cdef object numbers(self)    # the jobs, in order
+    cdef bint is_there(self, int32_t job)
+    cdef object those_left(self)
+    cdef object pick(self, object places)
+    cdef object row_at(self, object key)
+    cdef object named(self, str name)
 
 cdef class Waiting(Jobs):
     pass

@@ -5,12 +5,13 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.errors import DecisionError
 
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.door cimport Inside
 from faultsim._core.faults.progress cimport at_t, progress_locate
-from faultsim._core.state cimport queue_t, sim_t
+from faultsim._core.state cimport JOB_HELD, JOB_QUEUED, JOB_RUNNING, queue_t, sim_t
 
 cdef enum column_of:
     C_SUBMIT
@@ -51,12 +52,36 @@ cdef class Moment:
         return 0
 
 
+cdef class Rows:
+    """The rows of jobs at one moment, one by one."""
+
+    cdef const int32_t[::1] rows
+    cdef Py_ssize_t at
+
+    def __cinit__(self, const int32_t[::1] rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at == self.rows.shape[0]:
+            raise StopIteration
+        self.at += 1
+        return self.rows[self.at - 1]
+
+
 cdef class Jobs:
     """Jobs as columns.  Each look is at the jobs as they are then.
 
     Further columns of the log are there by their names.  `runtime`, the true run times (s), is for oracles only
     (model.md#oracle).
+
+    With a number in brackets, `jobs[0]`, it is the row of a job; with a slice, a mask or an array of numbers, these
+    jobs with the same columns, as long as they wait, or hold nodes; with a name, `jobs["size"]`, a column.
     """
+
+    columns = ()     # that are attributes
 
     def __cinit__(self, Moment moment not None):
         _inside = moment.enter(True)
@@ -66,12 +91,83 @@ cdef class Jobs:
     cdef object numbers(self):
         raise NotImplementedError
 
+    cdef bint is_there(self, int32_t job):
+        """Whether a chosen job is still among those of this kind."""
+        raise NotImplementedError
+
+    cdef object those_left(self):
+        """Of the chosen jobs."""
+        cdef const int32_t[::1] job = self.chosen
+        cdef int32_t[::1] out
+        cdef Py_ssize_t i, n = 0
+        self.moment.check()
+        found = np.empty(job.shape[0], np.int32)
+        out = found
+        for i in range(job.shape[0]):
+            if self.is_there(job[i]):
+                out[n] = job[i]
+                n += 1
+        return found[:n]
+
+    cdef object pick(self, object places):
+        """The numbers of the jobs at a slice or an array of places."""
+        return self.numbers()[places]
+
+    def __getitem__(self, key):
+        cdef Jobs other
+        _inside = self.moment.enter(True)
+        if isinstance(key, str):
+            return self.named(key)
+        if isinstance(key, slice):
+            places = key
+        elif not isinstance(key, (list, np.ndarray)):
+            return self.row_at(key)
+        else:
+            places = np.asarray(key)
+            n = len(self)
+            if places.dtype == np.bool_ and places.shape != (n,):
+                raise IndexError(f"a mask of these jobs has {n} booleans, got an array of shape {places.shape}")
+            if places.ndim != 1 or places.dtype.kind not in "bui" and len(places):
+                raise IndexError(f"jobs are chosen by a slice, a mask or whole numbers, got {key!r:.60}")
+            if places.dtype != np.bool_:
+                places = places.astype(np.int64)
+                if ((places >= n) | (places < -n)).any():
+                    raise IndexError(f"there are {n} of these jobs, got {key!r:.60}")
+        chosen = np.ascontiguousarray(self.pick(places), np.int32)
+        other = type(self).__new__(type(self), self.moment)
+        other.chosen = chosen
+        return other
+
+    cdef object row_at(self, object key):
+        """The row of the job at a place."""
+        cdef Py_ssize_t n = len(self), at
+        cdef const int32_t[::1] one
+        if not hasattr(key, "__index__") or isinstance(key, (bool, np.bool_)):
+            raise TypeError(
+                f"jobs are chosen by a whole number, a slice, a mask or the name of a column, got {key!r:.60}")
+        place = key.__index__()
+        if not -n <= place < n:
+            raise IndexError(f"there are {n} of these jobs, got {key}")
+        at = place + n if place < 0 else place
+        one = self.pick(slice(at, at + 1))
+        return one[0] if self.moment.row == NULL else self.moment.row[one[0]]
+
+    cdef object named(self, str name):
+        if name in self.columns:
+            return getattr(self, name)
+        try:
+            return self.__getattr__(name)
+        except AttributeError:
+            known = dict.fromkeys([*self.columns, *self.moment.engine.names_of_columns()])
+            raise KeyError(f"there is no column {name!r} of these jobs{checks.did_you_mean(name, known)}; known: "
+                           f"{', '.join(known)}") from None
+
     def __len__(self):
         _inside = self.moment.enter(True)
         return len(self.numbers())
 
     def __iter__(self):
-        return iter(self.tolist())
+        return Rows(self.index)
 
     def tolist(self):
         """Rows of the jobs, as a list of ints."""
@@ -81,9 +177,8 @@ cdef class Jobs:
     def index(self):
         """Rows of the jobs (int32)."""
         _inside = self.moment.enter(True)
-        cdef Moment d = self.moment
         found = self.numbers()
-        return found if d.row == NULL else np.array([d.row[<int32_t>job] for job in found.tolist()], np.int32)
+        return found if self.moment.row == NULL else counts(self.moment.row, found)
 
     @property
     def submit(self):
@@ -113,13 +208,37 @@ cdef class Jobs:
 cdef class Waiting(Jobs):
     """The waiting jobs in queue order."""
 
+    columns = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
+
     cdef object numbers(self):
         cdef queue_t *q = &self.moment.s.queue
+        if self.chosen is not None:
+            return self.those_left()
         self.moment.check()
         return ints(&q.job[q.head], q.end - q.head)
 
+    cdef bint is_there(self, int32_t job):
+        return self.moment.s.state[job] == JOB_QUEUED
+
+    cdef object pick(self, object places):
+        """A slice costs what it has, however long the queue is."""
+        cdef const queue_t *q = &self.moment.s.queue
+        cdef int32_t[::1] out
+        cdef Py_ssize_t begin, end, step, i
+        if self.chosen is not None or not isinstance(places, slice):
+            return self.numbers()[places]
+        self.moment.check()
+        begin, end, step = places.indices(q.end - q.head)
+        found = np.empty(len(range(begin, end, step)), np.int32)
+        out = found
+        for i in range(out.shape[0]):
+            out[i] = q.job[q.head + begin + i * step]
+        return found
+
     def __len__(self):
         _inside = self.moment.enter(True)
+        if self.chosen is not None:
+            return len(self.those_left())
         self.moment.check()
         return self.moment.s.queue.end - self.moment.s.queue.head
 
@@ -129,6 +248,8 @@ cdef class Waiting(Jobs):
         cdef queue_t *q = &d.s.queue
         cdef int32_t i
         _inside = d.enter(True)
+        if self.chosen is not None:
+            return self.index.tolist()
         d.check()
         if d.row == NULL:
             return [q.job[i] for i in range(q.head, q.end)]
@@ -163,14 +284,23 @@ cdef class Waiting(Jobs):
 cdef class Running(Jobs):
     """The jobs that hold nodes, ascending by row."""
 
+    columns = (
+        "index", "submit", "estimate", "size", "restarts", "start", "expected_end", "progress", "saved", "where",
+    )
+
     cdef object numbers(self):
         cdef sim_t *s = self.moment.s
         cdef int32_t i
+        if self.chosen is not None:
+            return self.those_left()
         self.moment.check()
         items = releases_all(&s.releases)
         jobs = [items[i].job for i in range(s.releases.n) if items[i].job >= 0]
         jobs.sort(key=self.moment.engine.row_key)
         return np.array(jobs, np.int32)
+
+    cdef bint is_there(self, int32_t job):
+        return self.moment.s.state[job] == JOB_RUNNING or self.moment.s.state[job] == JOB_HELD
 
     cdef object followed(self):
         """The same, if it is known how far each is."""

@@ -2,12 +2,14 @@
 
 import ctypes
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
+from faultsim.arrays import Floats, Integers
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import reads_runtimes
@@ -38,11 +40,16 @@ class CompiledOrder(Compiled, QueueOrder):
         double *estimate, const double *size, double now, double *key, void *user_data)``.
     version : str, optional
         What tells it from other functions; a sweep needs it, as it keeps results by what they come from.
+    static : bool, default False
+        Whether the key of a job never changes: it does not depend on ``now`` or on other jobs. Then all keys are
+        computed once, before the run, and no pass sorts, as with `ShortestFirst`. A run calls the function twice, with
+        the jobs the other way round and another ``now``, and refuses it if a key differs.
 
     Raises
     ------
     OptionError
-        If there is no pointer, or another signature; in the run, for a key that is NaN or was not written.
+        If there is no pointer, or another signature; in the run, for a key that is NaN or was not written, and for one
+        that changes although the order is static.
 
     Notes
     -----
@@ -63,17 +70,22 @@ class CompiledOrder(Compiled, QueueOrder):
     >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 9, 3], size=[2, 1, 2])
     >>> fs.simulate(log, fs.Cluster(2), scheduler=fs.Fcfs(fs.CompiledOrder(largest_first))).jobs["start"]
     array([ 0., 13., 10.])
+    >>> fs.CompiledOrder(largest_first, static=True).static
+    True
     """
 
     name: ClassVar[str] = "compiled"
     what: ClassVar[str] = "order"
     sees_jobs: ClassVar[bool] = False
+    static: bool = False
     # Not in __dict__, which says in a sweep what the order is.
     __slots__ = ("_found", "function")
 
-    def __init__(self, function: object, *, version: str = "") -> None:
+    def __init__(self, function: object, *, version: str = "", static: bool = False) -> None:
         self.function: object = function
         self.version: str = check_version("order", version)
+        if checks.flag("static", static):  # in __dict__ only then: other orders keep their identity in sweeps
+            self.static = True
         self._found = _found(by_name("order", function) if isinstance(function, str) else function)
         _check_signature(self._found.signature)
 
@@ -94,11 +106,38 @@ class CompiledOrder(Compiled, QueueOrder):
 
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """What the function gives for these jobs; NaN where it writes nothing."""
-        columns = [np.array(column, np.float64) for column in (queue.submit, queue.estimate, queue.size)]
+        return self._keys(queue.submit, queue.estimate, queue.size, now)
+
+    def _keys(self, submit: ArrayLike, estimate: ArrayLike, size: ArrayLike, now: float) -> Floats:
+        columns = [np.array(column, np.float64) for column in (submit, estimate, size)]
         key = np.full(len(columns[0]), np.nan)
         pointers = [column.ctypes.data_as(_DOUBLES) for column in (*columns, key)]
         _FUNCTION(self.address)(len(key), *pointers[:3], now, pointers[3], self.user_data or None)
         return key
+
+    def static_keys(self, row: Sequence[int] | Integers, submit: Floats, estimate: Floats, size: Integers) -> Floats:
+        """The keys of all jobs, if the order is static: of jobs by submit time, whose rows in the user's log are `row`.
+
+        Raises
+        ------
+        OptionError
+            If a key is NaN, or is another one at another time or among other jobs.
+        """
+        first, last = float(submit[0]), float(submit[-1]) + 3600.0
+        key = self._keys(submit, estimate, size, first)
+        again = self._keys(submit[::-1], estimate[::-1], size[::-1], last)[::-1]
+        for at in np.flatnonzero(np.isnan(key))[:1].tolist():
+            raise self.refused(int(row[at]), float(submit[at]))
+        for at in np.flatnonzero(key != again)[:1].tolist():
+            raise OptionError(
+                f"{self!r} is static, but the key of job {row[at]} is {key[at]:g} at {first:g} s and {again[at]:g} at "
+                f"{last:g} s, with the jobs the other way round: make it without static=True"
+            )
+        return key
+
+    def options(self) -> dict[str, Any]:
+        """What else it was made of."""
+        return {**super().options(), **({"static": True} if self.static else {})}
 
     def lower(self) -> Lowered:
         """The object itself."""

@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check
-from faultsim.policies.expressions import Node, check_names, parse, program
+from faultsim.policies.expressions import COLUMNS, Node, check_names, parse, program
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 
 __all__ = ["Key", "KeyPreset"]
+
+#: Columns that are orders by their names; `now` is the same for all jobs.
+ORDER_COLUMNS = tuple(name for name in COLUMNS if name != "now")
 
 
 class KeyPreset(NamedTuple):
@@ -118,6 +121,20 @@ class Key(QueueOrder):
     def refused(self, index: int, now: float) -> OptionError:
         """The error for a job whose key is not a number."""
         return OptionError(f"key {self.text!r} is not a number (NaN) for the job in row {index} at time {now:g}")
+
+
+def named_key(text: str) -> Key | None:
+    """The key that is an order by its name: a preset, in any case, or a column that all jobs have; None: it is neither.
+
+    Examples
+    --------
+    >>> named_key("SAF"), named_key("estimate"), named_key("arrival")
+    (Key(text='estimate * size'), Key(text='estimate'), None)
+    """
+    name = text.strip()
+    if preset := Key.presets.get(name.lower()):
+        return Key(preset.text)
+    return Key(name) if name in ORDER_COLUMNS else None
 
 
 def _value(node: Node, queue: WaitingJobs, now: float) -> Any:

@@ -10,8 +10,8 @@ from faultsim.arrays import Values
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
-from faultsim.policies.expressions import program
-from faultsim.policies.key import Key
+from faultsim.policies.expressions import COLUMNS, program
+from faultsim.policies.key import ORDER_COLUMNS, Key, named_key
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 from faultsim.policies.words import OrderWord
 
@@ -56,12 +56,18 @@ def checked_order(value: object) -> QueueOrder:
 
 def _named(text: str) -> QueueOrder:
     """The order of a name, or the expression that it is if it can be no name."""
-    if text in ORDERS:
-        return ORDERS[text]()
-    if text in Key.presets:
-        return Key(Key.presets[text].text)
+    name = text.strip().lower()
+    if name in ORDERS:
+        return ORDERS[name]()
+    if key := named_key(text):
+        return key
     if re.fullmatch(r"[\w\s]*", text):
-        checks.choice("queue order", text, dict.fromkeys([*ORDERS, *Key.presets]))
+        try:
+            checks.choice("queue order", text, dict.fromkeys([*ORDERS, *Key.presets, *ORDER_COLUMNS]))
+        except OptionError as error:
+            if not name.isidentifier() or name in COLUMNS:
+                raise
+            raise OptionError(f"{error}; another column of the log is fs.Key({text.strip()!r})") from None
     return Key(text)
 
 

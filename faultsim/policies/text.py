@@ -9,7 +9,7 @@ from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import Checkpointing
-from faultsim.policies.key import Key
+from faultsim.policies.key import ORDER_COLUMNS, Key, named_key
 from faultsim.policies.migration import Migration
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.parameters import COLUMNS, unit_of
@@ -91,8 +91,8 @@ def _expression(text: str) -> Key | None:
         return Key(_value(text))
     if _rows(text.partition(":")[0]).get("order"):
         return None
-    if text in Key.presets:
-        return Key(Key.presets[text].text)
+    if key := named_key(text):
+        return key
     return None if re.fullmatch(r"[\w\s]*(:.*)?", text) else Key(text)
 
 
@@ -105,7 +105,7 @@ def _unknown(kind: str, name: str) -> str:
     """What is wrong with a name: the nearest one, the known ones, and where it belongs if elsewhere."""
     rows = known_policies(kind).values()
     words = [*(["dynamic"] if kind == "spares" else []), *(row.name for row in rows)]
-    words = list(dict.fromkeys([*words, *(Key.presets if kind == "order" else [])]))
+    words = list(dict.fromkeys([*words, *([*Key.presets, *ORDER_COLUMNS] if kind == "order" else [])]))
     near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
     others = list(_rows(name))
     where = f" (it is {checks.a(others[0].replace('_', ' '))})" if others else near

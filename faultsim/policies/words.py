@@ -26,6 +26,7 @@ SchedulerWord: TypeAlias = Literal[
 ]  # fmt: skip
 OrderWord: TypeAlias = Literal[
     "arrival", "shortest", "sjf", "largest", "ljf", "wfp3", "unicef", "saf", "f1", "f2", "f3", "f4",
+    "submit", "estimate", "size", "index", "restarts", "wait",
 ]  # fmt: skip
 PlacementWord: TypeAlias = Literal[
     "first_fit", "first-fit", "ff", "max_free_partition", "mfp", "most_cubic", "cubic", "balancing", "tie_breaking",

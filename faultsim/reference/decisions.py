@@ -453,13 +453,27 @@ class Decision:
 class Table:
     """Jobs as columns.  Each look is at the jobs as they are then."""
 
-    def __init__(self, decision: Decision, look: Callable[[], list[Job]]) -> None:
-        self._decision, self._look = decision, look
+    def __init__(self, decision: Decision, look: Callable[[], list[Job]], chosen: list[Job] | None = None) -> None:
+        self._decision, self._look, self._chosen = decision, look, chosen
 
     @property
     def _jobs(self) -> list[Job]:
         self._decision._check()
-        return self._look()
+        there = self._look()
+        return there if self._chosen is None else [job for job in self._chosen if job in there]
+
+    def __getitem__(self, key: Any) -> Any:
+        """A row, some of the jobs, or a column."""
+        if isinstance(key, str):
+            return getattr(self, key)
+        jobs = self._jobs
+        if isinstance(key, slice):
+            chosen = jobs[key]
+        elif isinstance(key, list | np.ndarray):
+            chosen = [jobs[place] for place in np.arange(len(jobs))[np.asarray(key, None if len(key) else np.intp)]]
+        else:
+            return self._decision._rows[jobs[key].index]
+        return Table(self._decision, self._look, chosen)
 
     def __len__(self) -> int:
         return len(self._jobs)

@@ -1,5 +1,8 @@
 """What all environments share: episodes, rewards, and how an episode ends."""
 
+import copy
+import inspect
+import os
 from typing import Any
 
 import gymnasium
@@ -9,12 +12,18 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
 from faultsim.arrays import Flags
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import BusyError, OptionError
+from faultsim.errors import BusyError, InputError, OptionError
 from faultsim.machines import Machine
+from faultsim.policies import External
+from faultsim.reading import read
 from faultsim.results.result import Result
-from faultsim.rl.rewards import make_reward
+from faultsim.rl.pictures import as_picture, as_text
+from faultsim.rl.rewards import RewardChoice, make_reward
 from faultsim.simulation.eligibility import refuse_conditions
+from faultsim.simulation.options import OPTIONS, refuse_unknown
+from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 
 #: How often `reset` draws an episode that has a decision.
@@ -55,25 +64,97 @@ def episode_jobs(jobs: object, log: Workload) -> int:
     return number
 
 
+#: What a copy of an environment has in common with it: nothing changes them.
+_SHARED = ("_log", "_machine", "_options")
+
+
+def check_options(environment: type, options: dict[str, object]) -> None:
+    """Refuse keywords that an environment does not have, with the one that was meant.
+
+    Examples
+    --------
+    >>> from faultsim.rl import PickJob
+    >>> check_options(PickJob, {"failure": None})
+    Traceback (most recent call last):
+    TypeError: PickJob() got an unexpected keyword argument 'failure' (did you mean 'failures'?)
+    """
+    for name, reason in _REFUSED.items():
+        if name in options:
+            raise OptionError(f"an environment has no option {name!r}: {reason}")
+    own = [name for name, each in inspect.signature(environment).parameters.items() if each.kind != each.VAR_KEYWORD]
+    refuse_unknown(environment.__name__, options, dict.fromkeys([*own, *OPTIONS]))
+
+
+def check_run(log: Workload, machine: Machine, scheduler: External, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a simulation as it holds them, checked with the whole log before any episode begins."""
+    refuse_conditions(log, "an environment")
+    run = Run(log, machine, scheduler=scheduler, **options)
+    run.fitting_log()
+    return {name: getattr(run, name) for name in options}
+
+
+def read_given(what: str, given: Any, kind: type) -> Any:
+    """A log or a trace; a path is read, so that what Gymnasium keeps of an environment can be JSON.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.FailureTrace([60], [0], [30], span=100).write_csv("trace.csv")
+    >>> read_given("failures", "trace.csv", fs.FailureTrace)
+    <FailureTrace 'trace': 1 failure, nodes 0-0, span 100 s>
+    """
+    if given is None or isinstance(given, kind):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"{what} must be a {kind.__name__} or the path of one, got {checks.shown(given, kind.__name__)}"
+        )
+    found = read(given)
+    if not isinstance(found, kind):
+        raise InputError(f"{what} must be the path of a {kind.__name__}, and {given} is a {type(found).__name__}")
+    return found
+
+
+def seed_of(seed: object) -> int | None:
+    """A seed as Gymnasium takes it; whole numbers of NumPy are given, too."""
+    return None if seed is None else checks.whole("seed", seed, low=0)
+
+
 class Environment(gymnasium.Env[Any, np.int64]):
     """An episode is a stretch of a log, on a machine that is empty when it begins.
 
     What a decision is, and what is possible then, is for a subclass to say: `_observe`, `_mask`, `_act`, `_settle`.
+
+    An environment can be pickled and deep-copied in the middle of an episode: the copy goes on from there by itself. A
+    deep copy costs what a copy of the simulation costs, a pickle the repetition of the episode so far.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as in Gymnasium)
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as in Gymnasium)
     action_space: gymnasium.spaces.Discrete
-    _scheduler: Any
     _decision: Decision | None
 
-    def __init__(self, log: Workload, machine: Machine, *, jobs: int, reward: str, metric: str, **options: Any) -> None:
-        for name, reason in _REFUSED.items():
-            if name in options:
-                raise OptionError(f"an environment has no option {name!r}: {reason}")
-        refuse_conditions(log, "an environment")
-        self._log, self._machine, self._options = log, machine, options
+    def __init__(
+        self,
+        log: Workload,
+        machine: Machine,
+        scheduler: External,
+        *,
+        jobs: int,
+        reward: RewardChoice,
+        metric: str,
+        render_mode: str | None,
+        options: dict[str, Any],
+    ) -> None:
+        check_options(type(self), options)
+        if "failures" in options:
+            options = {**options, "failures": read_given("failures", options["failures"], FailureTrace)}
+        if render_mode is not None:
+            checks.choice("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self._log, self._machine, self._scheduler = log, machine, scheduler
+        self._options = check_run(log, machine, scheduler, options)
         self._jobs = episode_jobs(jobs, log)
-        self._reward = make_reward(reward, metric)
+        self._reward, self.metric = make_reward(reward, metric), metric
         self._result: Result | None = None
         self._illegal = 0
         self._decision = None
@@ -87,7 +168,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         Parameters
         ----------
         seed : int, optional
-            Determines this episode and those that follow without a seed.
+            0 or more; determines this episode and those that follow without a seed.
         options : dict, optional
             ``first``, the row of the log where the episode begins, instead of one that is drawn; ``jobs``, how many.
 
@@ -98,10 +179,9 @@ class Environment(gymnasium.Env[Any, np.int64]):
         BusyError
             By this and `step` while another thread is in one of them.
         """
-        if seed is not None:
-            checks.whole("seed", seed, low=0)
+        number = seed_of(seed)
         with self._door.enter():
-            super().reset(seed=seed)
+            super().reset(seed=number)
             return self._reset(options)
 
     def _reset(self, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
@@ -160,6 +240,37 @@ class Environment(gymnasium.Env[Any, np.int64]):
         if self._result is None:
             raise OptionError("the episode has not ended")
         return self._result
+
+    def render(self) -> Any:
+        """What there is now: with ``render_mode="ansi"`` text, with ``"rgb_array"`` a picture; otherwise None.
+
+        The picture is an array of uint8, of shape (height, width, 3): the nodes above, green if free, red if down, and
+        the darker the later the job of a node is expected to end; below, a bar for each of the first waiting jobs, as
+        long as its share of the nodes, and green if it fits.
+        """
+        if self.render_mode is None:
+            return None
+        with self._door.enter(True):
+            now = self._sim.now if hasattr(self, "_sim") else 0.0
+            shown = as_text if self.render_mode == "ansi" else as_picture
+            return shown(self._decision, self._machine, now)
+
+    # -- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._door.enter(True):
+            return {**self.__dict__, "_decision": self._decision is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._decision = self._sim.decision if state["_decision"] else None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
+        for name in _SHARED:
+            memo[id(self.__dict__[name])] = self.__dict__[name]
+        other = memo[id(self)] = type(self).__new__(type(self))
+        other.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        return other
 
     # -- for subclasses
 

@@ -1,15 +1,16 @@
 """What an environment shows of queue and machine: `OBSERVATIONS`.
 
-All are arrays of float32 of a fixed shape.  A place in the queue that nobody has taken is filled in as the preset says.
+All are arrays of float32 of a fixed shape.  An empty place in the queue is filled in as the preset says.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.arrays import Floats, LongIntegers
 from faultsim.data.workload import Workload
@@ -29,11 +30,52 @@ def squash(seconds: Any) -> Any:
     return seconds / (seconds + HALF)
 
 
-#: Most places of a queue, boxes or environments: what an observation holds of each is a row.
-MOST_CHOICES = 1_000_000
+class Observation:
+    """What `PickJob` shows, to be subclassed: ``observation=MyObservation`` makes one per environment.
+
+    A subclass sets `space`, and defines the call, and `nothing` if the space is not a Box.
+
+    Parameters
+    ----------
+    log : Workload
+        What episodes are taken from.
+    machine : Cluster, Torus or Pod
+    slots : int
+        How many places of the queue are shown; the default of an environment is the attribute `slots` of the class.
+
+    Examples
+    --------
+    >>> import faultsim as fs, numpy as np
+    >>> from gymnasium.spaces import Box
+    >>> from faultsim.rl import Observation, PickJob
+    >>> class Free(Observation):
+    ...     def __init__(self, log, machine, slots):
+    ...         self.space = Box(0.0, machine.nodes, (2,), np.float32)
+    ...     def __call__(self, decision, fits):
+    ...         return np.array([decision.free, sum(fits)], np.float32)
+    >>> log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[2, 4])
+    >>> PickJob(log, fs.Cluster(4), jobs=2, observation=Free).reset()[0]
+    array([4., 2.], dtype=float32)
+    """
+
+    slots: ClassVar[int] = 16
+    space: Space[Any]
+
+    def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
+        raise NotImplementedError
+
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Any:
+        """What there is at a decision; `fits` has a bool for each of the first jobs of the queue, at most `slots`."""
+        raise NotImplementedError
+
+    def nothing(self) -> Any:
+        """Of an episode that has ended."""
+        if not isinstance(self.space, Box):
+            raise NotImplementedError(f"{type(self).__name__} has to define nothing(), as its space is no Box")
+        return np.zeros(self.space.shape, self.space.dtype)
 
 
-class Compact:
+class Compact(Observation):
     """The machine, then a row per place in the queue; shape (slots + 1, 4), all from 0 to 1.
 
     The machine: shares of nodes that are free and that are down; n / (n + slots) of n waiting jobs; the time to the
@@ -52,7 +94,7 @@ class Compact:
         return [squash(estimate), jobs["size"] / self._nodes]
 
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
-        seen = self.nothing()
+        seen: Array = self.nothing()
         queue, n = decision.queue, len(fits)
         ends = decision.running.expected_end
         soon = squash(max(0.0, ends.min() - decision.now)) if len(ends) else 1.0
@@ -68,12 +110,8 @@ class Compact:
         seen[1 : n + 1, 3] = fits
         return seen
 
-    def nothing(self) -> Array:
-        """Of an episode that has ended."""
-        return np.zeros(self.space.shape, np.float32)
 
-
-class RLScheduler:
+class RLScheduler(Observation):
     """A row per place in the queue, as RLScheduler (SC 2020) shows them; shape (128, 8), all from 0 to 1.
 
     Waiting time in 12 h; estimate, size, memory, user, group and executable as shares of the largest, which is the
@@ -103,7 +141,8 @@ class RLScheduler:
         return [np.where(share < 0, 1.0, np.minimum(share, 1.0 - NEARLY)) for share in shares]
 
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
-        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        seen: Array = self.nothing()
+        queue, n = decision.queue, len(fits)
         columns = {name: getattr(queue, name)[:n] for name in ("size", *self._largest)}
         seen[:n, 0] = np.minimum(queue.wait[:n] / LONGEST, 1.0 - NEARLY)
         for column, values in enumerate(self.still(queue.estimate[:n], columns), start=1):
@@ -116,7 +155,7 @@ class RLScheduler:
         return self._empty.copy()
 
 
-class CqGym:
+class CqGym(Observation):
     """Two rows per place in the queue, then one per node, as CQGym shows them; shape (2 slots + nodes, 2).
 
     A job: (size, estimate), (0, waiting time).  A node: (1, 0) if it is free, else (0, time to the expected end of the
@@ -131,7 +170,8 @@ class CqGym:
         self.space = Box(0.0, self._most, (2 * slots + self._nodes, 2), np.float32)
 
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
-        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        seen: Array = self.nothing()
+        queue, n = decision.queue, len(fits)
         seen[0 : 2 * n : 2, 0] = queue.size[:n]
         seen[0 : 2 * n : 2, 1] = queue.estimate[:n]
         seen[1 : 2 * n : 2, 1] = queue.wait[:n]
@@ -140,12 +180,8 @@ class CqGym:
         nodes[:, 1] = time_to_end(decision, self._machine).ravel()
         return np.minimum(seen, np.float32(self._most))
 
-    def nothing(self) -> Array:
-        """Of an episode that has ended."""
-        return np.zeros(self.space.shape, np.float32)
 
-
-class Cubes:
+class Cubes(Observation):
     """A row per place in the queue, then one per cube of a pod; shape (slots + cubes, 4), all from 0 to 1.
 
     A job as in `Compact`.  A cube: shares of its hosts that are free and that are down, whether all are free, and the
@@ -163,7 +199,8 @@ class Cubes:
         self.space = Box(0.0, 1.0, (slots + cubes, 4), np.float32)
 
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
-        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        seen: Array = self.nothing()
+        queue, n = decision.queue, len(fits)
         seen[:n, 0] = squash(queue.wait[:n])
         seen[:n, 1] = squash(queue.estimate[:n])
         seen[:n, 2] = queue.size[:n] / self._pod.nodes
@@ -176,10 +213,6 @@ class Cubes:
         cubes[decision.free_cubes, 2] = 1.0
         cubes[:, 3] = squash(time_to_end(decision, self._pod).reshape(-1, hosts).max(axis=1))
         return seen
-
-    def nothing(self) -> Array:
-        """Of an episode that has ended."""
-        return np.zeros(self.space.shape, np.float32)
 
 
 def time_to_end(decision: Decision, machine: Machine) -> Floats:
@@ -204,8 +237,6 @@ def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -
     return found
 
 
-Observation = Compact | RLScheduler | CqGym | Cubes
-
 #: Name -> what it is.
 OBSERVATIONS: dict[str, type[Observation]] = {
     "compact": Compact,
@@ -213,3 +244,33 @@ OBSERVATIONS: dict[str, type[Observation]] = {
     "cqgym": CqGym,
     "cubes": Cubes,
 }
+
+#: Most places of a queue, boxes or environments: what an observation holds of each is a row.
+MOST_CHOICES = 1_000_000
+
+#: A name of `OBSERVATIONS`, or what makes one: a subclass of `Observation`, or a function.
+ObservationChoice = str | Callable[[Workload, Machine, int], Observation]
+
+
+def slots_shown(observation: ObservationChoice, slots: int | None) -> int:
+    """How many places of the queue are shown: as given, or the default of the observation."""
+    made_by = OBSERVATIONS.get(observation, Observation) if isinstance(observation, str) else observation
+    default: int = getattr(made_by, "slots", Observation.slots)
+    return default if slots is None else checks.whole("slots", slots, low=1, high=MOST_CHOICES)
+
+
+def make_observation(observation: ObservationChoice, log: Workload, machine: Machine, slots: int) -> Observation:
+    """The observation of this name, or one of the user's own."""
+    if isinstance(observation, Observation):
+        name = type(observation).__name__
+        raise OptionError(f"observation makes one per environment: write observation={name}, without brackets")
+    if not callable(observation):
+        return OBSERVATIONS[checks.choice("observation", observation, OBSERVATIONS)](log, machine, slots)
+    is_other_class = isinstance(observation, type) and not issubclass(observation, Observation)
+    made = None if is_other_class else observation(log, machine, slots)
+    if not isinstance(made, Observation) or not isinstance(getattr(made, "space", None), Space):
+        raise OptionError(
+            f"observation must be one of {', '.join(map(repr, OBSERVATIONS))} or a subclass of faultsim.rl.Observation "
+            f"that sets its space, got {checks.shown_function(observation)}"
+        )
+    return made

@@ -1,6 +1,6 @@
 """`PickBox`: where on the torus a job starts."""
 
-from collections.abc import Iterator
+import os
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from faultsim.errors import OptionError
 from faultsim.machines import Torus, as_machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
-from faultsim.rl.environment import Environment
+from faultsim.rl.environment import Environment, read_given
 from faultsim.rl.observations import MOST_CHOICES, squash, time_to_end
+from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import sdsc_like
 
 
@@ -33,7 +34,7 @@ class PickBox(Environment):
 
     Parameters
     ----------
-    log : Workload, optional
+    log : Workload or path, optional
         What episodes are taken from; by default the jobs of `synthetic.sdsc_like`, of 10,000, that fit into a box.
     machine : Torus, or text such as "torus:4x4x8", optional
         By default `Torus` of 4 x 4 x 8 nodes.
@@ -41,11 +42,13 @@ class PickBox(Environment):
         How many boxes are shown, the first ones.
     backfill : bool, default True
         Whether `EasyBackfill` decides who starts.
-    order, jobs, reward, metric, **options
+    order, jobs, reward, metric, render_mode, **options
         As for `PickJob`.
 
     Raises
     ------
+    TypeError
+        By a keyword that there is not, with the one that was meant.
     OptionError
         By invalid options, and by `step` after the end of an episode.
 
@@ -61,29 +64,41 @@ class PickBox(Environment):
 
     def __init__(
         self,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Torus | str | None = None,
         *,
         boxes: int = 64,
         backfill: bool = True,
         order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
-        reward: str = "telescoping",
+        reward: RewardChoice = "telescoping",
         metric: str = "mean_bounded_slowdown",
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         on: Any = Torus(4, 4, 8) if machine is None else as_machine(machine)
         if not on.has_boxes:
             raise OptionError(f"PickBox needs a Torus: a {on.name} has no boxes, got {on!r}; PickJob takes any machine")
         if log is None:
-            log = sdsc_like(10_000, rng=0)
-            log = log[(log.size & (log.size - 1)) == 0]
-        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
-        self._n, self._backfill = (
-            checks.whole("boxes", boxes, low=1, high=MOST_CHOICES),
-            checks.flag("backfill", backfill),
+            whole = sdsc_like(10_000, rng=0)
+            whole = whole[(whole.size & (whole.size - 1)) == 0]
+        else:
+            whole = read_given("log", log, Workload)
+        super().__init__(
+            whole,
+            on,
+            External(order=order),
+            jobs=jobs,
+            reward=reward,
+            metric=metric,
+            render_mode=render_mode,
+            options=options,
         )
-        self._scheduler, self._torus = External(order=order), on
+        self._n = checks.whole("boxes", boxes, low=1, high=MOST_CHOICES)
+        self._backfill = checks.flag("backfill", backfill)
+        self._torus = on
+        self._waiting: list[int] = []
+        self._next = 0
         shape = on.shape
         self.action_space = spaces.Discrete(self._n)
         self.observation_space = spaces.Dict(
@@ -93,33 +108,45 @@ class PickBox(Environment):
         )
 
     def _settle(self) -> Decision | None:
-        self._choices = self._passes()
-        return next(self._choices, None)
+        while (decision := self._sim.advance()) is not None:
+            self._waiting, self._next = decision.queue.tolist(), 0
+            if self._goes_on(decision):
+                return decision
+        return None
 
     def _act(self, decision: Decision, action: int) -> Decision | None:
         self._begin(decision, self._job, self._boxes[action])
-        return next(self._choices, None)
+        return decision if self._goes_on(decision) else self._settle()
 
-    def _passes(self) -> Iterator[Decision]:
-        """The decisions of all passes; whoever goes on has started `_job`."""
-        while (decision := self._sim.advance()) is not None:
-            waiting = decision.queue.tolist()
-            while waiting and decision.fits(waiting[0]):
-                yield from self._choose(decision, waiting[0], self._smallest(decision, waiting[0]))
-                del waiting[0]
-            for job in waiting[1:] if self._backfill else ():
-                if decision.may_backfill(job):
-                    yield from self._choose(decision, job, self._harmless(decision, job, waiting[0]))
+    def _goes_on(self, decision: Decision) -> bool:
+        """Go through the pass as far as the next choice; False: the pass is over.
 
-    def _choose(self, decision: Decision, job: int, boxes: Integers) -> Iterator[Decision]:
-        """Start the job, if need be after asking where."""
+        `_waiting` has the jobs that the pass has not started; those before `_next` were considered.  While it is 0, the
+        first one starts if it fits; from 1 on jobs are backfilled.
+        """
+        while self._next == 0 and self._waiting and decision.fits(self._waiting[0]):
+            job = self._waiting.pop(0)
+            if self._is_choice(decision, job, self._smallest(decision, job)):
+                return True
+        self._next = max(1, self._next)
+        while self._backfill and self._next < len(self._waiting):
+            job, self._next = self._waiting[self._next], self._next + 1
+            if decision.may_backfill(job):
+                boxes = self._harmless(decision, job, self._waiting[0])
+                if self._is_choice(decision, job, boxes):
+                    return True
+        return False
+
+    def _is_choice(self, decision: Decision, job: int, boxes: Integers) -> bool:
+        """Whether there are several boxes for the job, which the next action starts; else it starts now."""
         self._job, self._boxes = job, boxes[: self._n]
         if len(boxes) > 1:
-            yield decision
-        elif len(boxes) == 1:
+            return True
+        if len(boxes) == 1:
             self._begin(decision, job, boxes[0])
         elif decision.backfill(job):
             self._reward.started(job, decision.now)
+        return False
 
     def _smallest(self, decision: Decision, job: int) -> Integers:
         """The free boxes of the smallest size that has any."""

@@ -1,6 +1,7 @@
 """`Respond`: what to do at a warning."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,31 +15,15 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
 from faultsim.machines import Cluster, Machine, as_machine
-from faultsim.policies import Perfect, Predictor, QueueOrder, Scheduler
+from faultsim.policies import External, Perfect, Predictor, QueueOrder
 from faultsim.policies.words import OrderWord, PredictorWord
-from faultsim.rl.environment import Environment
+from faultsim.rl.environment import Environment, read_given
 from faultsim.rl.observations import in_box, on_nodes, squash
+from faultsim.rl.rewards import RewardChoice
 from faultsim.synthetic import exponential_failures, lublin
 
 #: What an agent can do.
 ACTIONS = ("nothing", "requeue", "checkpoint", "move")
-
-
-class Easy(Scheduler):
-    """`EasyBackfill`, written out, so that a caller may act too."""
-
-    def __init__(self, order: Any, started: Callable[[int, float], None]) -> None:
-        self.order, self._started = order, started
-
-    def schedule(self, decision: Decision) -> None:
-        """model.md#easy"""
-        waiting = decision.queue.tolist()
-        while waiting and decision.fits(waiting[0]):
-            decision.start(waiting[0])
-            self._started(waiting.pop(0), decision.now)
-        for job in waiting[1:]:
-            if decision.backfill(job):
-                self._started(job, decision.now)
 
 
 class Respond(Environment):
@@ -58,11 +43,11 @@ class Respond(Environment):
 
     Parameters
     ----------
-    log : Workload, optional
+    log : Workload or path, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
     machine : Cluster, Torus or Pod, or text such as "cluster:128", optional
         By default `Cluster` of 128 nodes.
-    failures : FailureTrace, optional
+    failures : FailureTrace or path, optional
         By default each node fails every 30 days, and is down for an hour.
     predictor : Predictor, optional
         By default `Perfect`.
@@ -70,11 +55,13 @@ class Respond(Environment):
         Seconds.
     actions : sequence of str, default ("nothing", "requeue", "checkpoint", "move")
         What the actions mean: "nothing", and any of the others.
-    order, jobs, metric, **options
+    order, jobs, metric, render_mode, **options
         As for `PickJob`; so is `reward`, by default ``"lost"``.
 
     Raises
     ------
+    TypeError
+        By a keyword that there is not, with the one that was meant.
     OptionError
         By invalid options, and by `step` after the end of an episode.
 
@@ -93,50 +80,80 @@ class Respond(Environment):
 
     def __init__(
         self,
-        log: Workload | None = None,
+        log: Workload | str | os.PathLike[str] | None = None,
         machine: Machine | str | None = None,
         *,
-        failures: FailureTrace | None = None,
+        failures: FailureTrace | str | os.PathLike[str] | None = None,
         predictor: Predictor | PredictorWord | None = None,
         lead: checks.Duration = 600.0,
         actions: Sequence[str] = ACTIONS,
         order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
-        reward: str = "lost",
+        reward: RewardChoice = "lost",
         metric: str = "mean_bounded_slowdown",
+        render_mode: str | None = None,
         **options: object,
     ) -> None:
         self._actions = tuple(checks.choice("action", action, ACTIONS) for action in actions)
         if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
             raise OptionError(f"actions must be 'nothing' and then others, each once, got {self._actions}")
-        log = lublin(10_000, rng=0) if log is None else log
+        whole: Workload = lublin(10_000, rng=0) if log is None else read_given("log", log, Workload)
         on: Machine = Cluster(128) if machine is None else as_machine(machine)
         if failures is None:
-            span = 2.0 * float(log.submit[-1]) + 86400.0
+            span = 2.0 * float(whole.submit[-1]) + 86400.0
             failures = exponential_failures(on.nodes, span, 30 * 86400.0, downtime=3600.0, rng=0)
         options.update(failures=failures, predictor=Perfect() if predictor is None else predictor)
-        super().__init__(log, on, jobs=jobs, reward=reward, metric=metric, **options)
+        super().__init__(
+            whole,
+            on,
+            External(order=order),
+            jobs=jobs,
+            reward=reward,
+            metric=metric,
+            render_mode=render_mode,
+            options=options,
+        )
         self._lead = checks.number("lead", lead, low=0.0, unit="seconds")
-        self._scheduler = Easy(order, self._reward.started)
         self.action_space = Discrete(len(self._actions))
         self.observation_space = Box(0.0, 1.0, (8,), np.float32)
 
     def _settle(self) -> Decision | None:
-        self._choices = self._warnings()
-        return next(self._choices, None)
+        decision = self._advance(self._sim.next_time)
+        assert decision is not None
+        foreseen = decision.foreseen(float("inf"))
+        times = np.maximum(foreseen["begin"] - self._lead, decision.now)
+        order = np.argsort(times, kind="stable")
+        self._foreseen, self._times, self._row = foreseen[order], times[order], 0
+        return self._next_warning(decision)
 
     def _act(self, decision: Decision, action: int) -> Decision | None:
         what = self._actions[action]
         if what != "nothing":
-            with suppress(DecisionError):  # a job may be too near to its end to save, which nobody is told
+            with suppress(DecisionError):  # a job may be too near to its end to save, which is unknown
                 if what == "requeue":
                     decision.requeue(self._job)
                 elif what == "checkpoint":
                     decision.checkpoint(self._job)
                 else:
                     decision.move(self._job, **self._elsewhere(decision))
-            self._scheduler.schedule(decision)
-        return next(self._choices, None)
+            self._schedule(decision)
+        return self._next_warning(decision)
+
+    def _advance(self, until: float) -> Decision | None:
+        """Go on to a time, or if it is infinite to the end; jobs start as by `EasyBackfill` (model.md#easy)."""
+        last = until if np.isfinite(until) else None
+        while (decision := self._sim.advance(until=last)) is not None and decision.kind == "schedule":
+            self._schedule(decision)
+        return decision
+
+    def _schedule(self, decision: Decision) -> None:
+        """A pass of EASY."""
+        waiting = decision.queue.tolist()
+        while waiting and decision.fits(waiting[0]):
+            self._begin(decision, waiting.pop(0))
+        for job in waiting[1:]:
+            if decision.backfill(job):
+                self._reward.started(job, decision.now)
 
     def _elsewhere(self, decision: Decision) -> dict[str, Any]:
         """Where the job moves; {}: nowhere."""
@@ -172,23 +189,23 @@ class Respond(Environment):
         slices = decision.slices(self._job, len(own))
         return {"nodes": slices[np.argmin(doomed[slices].sum(axis=1))]} if len(slices) else {}
 
-    def _warnings(self) -> Iterator[Decision]:
-        """The warnings about nodes that have a job, in the order of time."""
-        decision = self._sim.advance(until=self._sim.next_time)
-        assert decision is not None
-        foreseen = decision.foreseen(float("inf"))
-        times = np.maximum(foreseen["begin"] - self._lead, decision.now)
-        for row in np.argsort(times, kind="stable"):
-            if times[row] > decision.now:
-                decision = self._sim.advance(until=float(times[row]))
-            if self._sim.done or decision is None:
-                return
-            self._warning = foreseen[row]
-            if self._concerns_somebody(decision):
-                yield decision
-        self._sim.advance()
+    def _next_warning(self, decision: Decision) -> Decision | None:
+        """The next warning about a node that has a job; None: the episode is over."""
+        while self._row < len(self._times):
+            self._warning, at = self._foreseen[self._row], float(self._times[self._row])
+            self._row += 1
+            if at > decision.now:
+                later = self._advance(at)
+                assert later is not None
+                decision = later
+            if self._sim.done:
+                return None
+            if self._concerns_a_job(decision):
+                return decision
+        self._advance(float("inf"))
+        return None
 
-    def _concerns_somebody(self, decision: Decision) -> bool:
+    def _concerns_a_job(self, decision: Decision) -> bool:
         running = decision.running
         begun = np.flatnonzero(running.start <= decision.now)
         owner = on_nodes(decision, self._machine, np.arange(len(running)), -1.0).ravel()

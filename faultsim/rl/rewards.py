@@ -50,17 +50,38 @@ def metric_of(metric: str, result: Result) -> float:
     return sum_of(values) / len(values)
 
 
-class Terminal:
-    """0 until the last step, which pays minus the metric."""
+class Reward:
+    """What an environment pays, to be subclassed: ``reward=MyReward`` makes one per environment.
+
+    A subclass defines `end`, `step` or both, and what else it needs. Copies and pickles of an environment contain its
+    reward.
+
+    Parameters
+    ----------
+    metric : str
+        That of the environment.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> from faultsim.rl import PickJob, Reward
+    >>> class Utilization(Reward):
+    ...     def end(self, result):
+    ...         return result.metrics["utilization"]
+    >>> log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[2, 4])
+    >>> env = PickJob(log, fs.Cluster(4), jobs=2, reward=Utilization)
+    >>> env.reset()[1]["now"], env.step(0)[1], env.step(0)[1]
+    (0.0, 0.0, 0.75)
+    """
 
     def __init__(self, metric: str) -> None:
         self._metric = metric
 
     def begin(self, sim: Simulation, log: Workload) -> None:
-        """An episode begins."""
+        """An episode begins: the simulation, and its jobs."""
 
     def started(self, job: int, now: float) -> None:
-        """A job was started."""
+        """The job of a row of the episode was started at a time (s)."""
 
     def step(self, decision: Decision) -> float:
         """Of the step that led to this decision."""
@@ -68,6 +89,13 @@ class Terminal:
 
     def end(self, result: Result) -> float:
         """Of the step that led to the end."""
+        return 0.0
+
+
+class Terminal(Reward):
+    """0 until the last step, which pays minus the metric."""
+
+    def end(self, result: Result) -> float:
         return -metric_of(self._metric, result)
 
 
@@ -100,7 +128,7 @@ class Telescoping(Terminal):
         return change
 
 
-class Lost(Terminal):
+class Lost(Reward):
     """Minus the node-seconds of work that were lost since the step before, whatever the metric."""
 
     def begin(self, sim: Simulation, log: Workload) -> None:
@@ -119,12 +147,26 @@ class Lost(Terminal):
 
 
 #: Name -> what it is.
-REWARDS: dict[str, type[Terminal]] = {"terminal": Terminal, "telescoping": Telescoping, "lost": Lost}
+REWARDS: dict[str, type[Reward]] = {"terminal": Terminal, "telescoping": Telescoping, "lost": Lost}
+
+#: A name of `REWARDS`, or what makes one of a metric: a subclass of `Reward`, or a function.
+RewardChoice = str | Callable[[str], Reward]
 
 
-def make_reward(reward: str, metric: str) -> Terminal:
-    """The reward of these names."""
+def make_reward(reward: RewardChoice, metric: str) -> Reward:
+    """The reward of these names, or one of the user's own."""
     if metric not in COSTS:
         known = ", ".join(repr(name) for name in COSTS)
         raise OptionError(f"metric must be one of {known}, which a step can be paid by, got {metric!r}")
-    return REWARDS[checks.choice("reward", reward, REWARDS)](metric)
+    if isinstance(reward, Reward):
+        raise OptionError(f"reward makes one per environment: write reward={type(reward).__name__}, without brackets")
+    if not callable(reward):
+        return REWARDS[checks.choice("reward", reward, REWARDS)](metric)
+    is_other_class = isinstance(reward, type) and not issubclass(reward, Reward)
+    made = None if is_other_class else reward(metric)
+    if not isinstance(made, Reward):
+        raise OptionError(
+            f"reward must be one of {', '.join(map(repr, REWARDS))} or a subclass of faultsim.rl.Reward, got "
+            f"{checks.shown_function(reward)}"
+        )
+    return made

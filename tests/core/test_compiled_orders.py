@@ -352,3 +352,80 @@ def test_a_placement_sees_the_row_that_the_user_gave(engine):
 def test_on_a_real_log(function, data_dir):
     log = head_of(data_dir, "SDSC-SP2-1998-4.2-cln", 5000)
     np.testing.assert_array_equal(starts(fs.CompiledOrder(function), data_dir=log), starts("wfp3", data_dir=log))
+
+
+def by(compute):
+    """A function of ctypes whose key is that of `compute(submit, estimate, size, now, i, n)`."""
+
+    @KIND
+    def function(n, submit, estimate, size, now, key, user_data):
+        for i in range(n):
+            key[i] = compute(submit[i], estimate[i], size[i], now, i, n)
+
+    return function
+
+
+SHORTEST = by(lambda submit, estimate, size, now, i, n: estimate)
+
+
+@ENGINES
+@pytest.mark.parametrize("scheduler", [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill])
+def test_static_orders_sort_as_the_built_in_one(engine, scheduler):
+    log = fs.synthetic.lublin(120, rng=3)
+    failures = fs.synthetic.exponential_failures(128, 4e5, 3e6, downtime=600.0, rng=2)
+    for options in ({}, {"failures": failures}, {"failures": failures, "recovery": fs.Requeue(place="tail")}):
+        expected = fs.simulate(log, fs.Cluster(128), scheduler=scheduler(order="shortest"), engine=engine, **options)
+        order = fs.CompiledOrder(SHORTEST, static=True)
+        result = fs.simulate(log, fs.Cluster(128), scheduler=scheduler(order=order), engine=engine, **options)
+        assert np.array_equal(result.jobs["start"], expected.jobs["start"])
+
+
+def test_static_orders_in_copies_rollouts_and_live_simulations():
+    log = fs.synthetic.lublin(150, rng=4)
+    order = fs.CompiledOrder(SHORTEST, static=True)
+    expected = fs.simulate(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order="shortest")).jobs["start"]
+    sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=order))
+    sim.run(until=float(log.submit[70]))
+    fork = sim.copy()
+    del sim
+    fork.run()
+    assert np.array_equal(fork.result().jobs["start"], expected)
+    outside = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External())
+    assert np.array_equal(outside.rollout(fs.EasyBackfill(order=order)).jobs["start"], expected)
+    live = fs.Simulation(log[:50], fs.Cluster(128), scheduler=fs.EasyBackfill(order=order), live=len(log))
+    live.submit(log[50:])
+    live.run()
+    assert np.array_equal(live.result().jobs["start"], expected)
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("compute", "words"),
+    [
+        (lambda submit, estimate, size, now, i, n: now - submit, "the key of job 0 is 0 at 5 s and 3602 at 3607 s"),
+        (lambda submit, estimate, size, now, i, n: i, "make it without static=True"),
+        (lambda submit, estimate, size, now, i, n: np.nan if size > 1 else 0, "returned NaN for job 1 at time 6"),
+    ],
+)
+def test_a_static_order_that_is_none_is_refused(engine, compute, words):
+    log = fs.Workload(submit=[5, 6, 7], runtime=[9, 8, 7], size=[1, 2, 1])
+    order = fs.CompiledOrder(by(compute), static=True)
+    with pytest.raises(OptionError, match=words):
+        fs.simulate(log, fs.Cluster(2), scheduler=fs.Fcfs(order), engine=engine)
+
+
+def test_static_is_part_of_a_name_that_is_pickled(tmp_path, monkeypatch):
+    (tmp_path / "an_order_by_size.py").write_text(
+        "import ctypes\n"
+        "d = ctypes.POINTER(ctypes.c_double)\n"
+        "@ctypes.CFUNCTYPE(None, ctypes.c_int64, d, d, d, ctypes.c_double, d, ctypes.c_void_p)\n"
+        "def largest(n, submit, estimate, size, now, key, user_data):\n"
+        "    for i in range(n):\n"
+        "        key[i] = -size[i]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for static in (True, False):
+        order = pickle.loads(pickle.dumps(fs.CompiledOrder("an_order_by_size:largest", version="1", static=static)))
+        assert (order.static, order.version) == (static, "1")
+    with pytest.raises(OptionError, match="static must be True or False"):
+        fs.CompiledOrder(SHORTEST, static="yes")

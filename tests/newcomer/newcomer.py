@@ -3,7 +3,8 @@
     python tests/newcomer/newcomer.py WHEEL [--extras plot]
 
 Installs the wheel, runs the blocks of README.md and of the tutorial in their order, with the command and Python of that
-environment, and then makes one mistake of each kind: each must be told in one line that says what is wrong.
+environment, builds and runs what the guide on compiled policies prints, and then makes one mistake of each kind: each
+must be told in one line that says what is wrong.
 """
 
 import argparse
@@ -20,6 +21,8 @@ FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```\s*?$", re.MULTILIN
 #: Blocks that need the checkout or make an environment of their own, and what a newcomer has done already.
 NOT_HERE = ("pip install", "git clone", ".ci/run")
 LONGEST = 300
+#: What the guide on compiled policies calls the files of its blocks.
+FILES = {"cython": "easy_outside.pyx", "py": "setup.py", "c": "roomiest.c"}
 
 #: Arguments of the command -> words of the one line that it answers.
 COMMANDS = {
@@ -99,6 +102,26 @@ def documents(python: Path, folder: Path) -> list[str]:
     return failed
 
 
+def recipe(python: Path, folder: Path) -> list[str]:
+    """Build the compiled policies of the guide by the commands that it prints, and run its Python; what failed."""
+    name = "docs/guides/compiled.md"
+    folder.mkdir()
+    code: list[str] = []
+    for language, text in FENCE.findall((CHECKOUT / name).read_text(encoding="utf-8")):
+        if language in FILES:
+            (folder / FILES[language]).write_text(text, encoding="utf-8")
+        elif language == "python":
+            code.append(text)
+        elif language == "bash":
+            done = run(["bash", "-c", f'PATH="{python.parent}:$PATH"; set -e; {text}'], folder)
+            print(f"  {name}: {text.splitlines()[-1]} -> {done.returncode}", flush=True)
+            if done.returncode:
+                return [f"{name}: {text}\n{done.stdout}{done.stderr}"]
+    done = run([str(python), "-"], folder, "\n".join(code))
+    print(f"  {name}: {len(code)} blocks of Python -> {done.stdout.split()}", flush=True)
+    return [f"{name}: {done.stdout}{done.stderr}"] if done.stdout.count("True") != 2 else []
+
+
 def mistakes(python: Path, folder: Path) -> list[str]:
     (folder / "notes.txt").write_text("buy milk, eggs\nand bread\n")
     (folder / "half.swf").write_text("1 0 0 10 4 -1\n")
@@ -136,7 +159,7 @@ def main() -> int:
         where = run([str(python), "-c", "import faultsim; print(faultsim.__file__)"], folder).stdout.strip()
         print(f"installed: {where}", flush=True)
         failed = [] if where.startswith(str(home)) else [f"imported from {where}"]
-        failed += documents(python, folder) + mistakes(python, folder)
+        failed += documents(python, folder) + recipe(python, folder / "compiled") + mistakes(python, folder)
     for text in failed:
         print(f"failed: {text}", file=sys.stderr)
     print(f"{len(COMMANDS) + len(CODE)} mistakes; {len(failed)} failed")

@@ -359,14 +359,27 @@ def test_orders_that_are_expressions():
         assert parse_policy("order", f"'{preset.text}'") == fs.Key(preset.text)
         assert preset.source
     assert parse_policy("order", "size + 1") == fs.Fcfs(order="size + 1").order == fs.Key("size + 1")
-    with pytest.raises(OptionError, match=r"unknown order 'wpf3' \(did you mean 'wfp3'\?\); known: arrival, .*, f4"):
+    with pytest.raises(
+        OptionError, match=r"unknown order 'wpf3' \(did you mean 'wfp3'\?\); known: arrival, .*, f4, .*"
+    ):
         parse_policy("order", "wpf3")
     with pytest.raises(OptionError, match=r"key 'size \+', column 7"):
         parse_policy("scheduler", "easy:order=size +")
+    for name in ("submit", "estimate", "size", "index", "restarts", "wait"):
+        for order in (
+            fs.Fcfs(order=name).order,
+            parse_policy("order", name),
+            parse_policy("scheduler", f"easy:order={name}").order,
+        ):
+            assert order == fs.Key(name)
+    for name in ("F1", "SAF"):
+        assert fs.Fcfs(order=name).order == parse_policy("order", name) == fs.Key(fs.Key.presets[name.lower()].text)
+    with pytest.raises(OptionError, match=r"unknown queue order 'now'; known: 'arrival', .*'wait'$"):
+        fs.Fcfs(order="now")
     with pytest.raises(
-        OptionError, match=r"unknown queue order 'size' \(did you mean 'largest'\?\); known: 'arrival', .*'f4'"
+        OptionError, match=r"unknown queue order 'priority'.*another column of the log is fs.Key\('prio"
     ):
-        fs.Fcfs(order="size")
+        fs.Fcfs(order="priority")
 
 
 @pytest.mark.parametrize(

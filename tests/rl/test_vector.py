@@ -1,17 +1,29 @@
-"""`VectorPickJob` does what as many `PickJob` do."""
+"""Vector environments do what as many single ones do."""
 
+import copy
 import gc
+import pickle
 import threading
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.rl import PickJob, VectorPickJob
+from faultsim.rl import (
+    Observation,
+    PickBox,
+    PickJob,
+    Respond,
+    Reward,
+    VectorPickBox,
+    VectorPickJob,
+    VectorRespond,
+)
 from faultsim.rl.rewards import COSTS
 
 MODES = list(AutoresetMode)
@@ -77,6 +89,209 @@ def test_it_does_what_single_ones_do(observation, mode, seed, metric, reward, sl
         if mode == AutoresetMode.SAME_STEP:
             over[:] = False
     envs.close()
+
+
+def failing(nodes, seed, recovery=None):
+    rng = np.random.default_rng(seed)
+    times, k = np.sort(rng.integers(0, 3000, 40)).astype(float), 40
+    trace = fs.FailureTrace(times, rng.integers(0, nodes, k), rng.choice([0.0, 5.0, 300.0], k), span=4000)
+    return {"failures": trace} | ({} if recovery is None else {"recovery": recovery})
+
+
+@pytest.mark.parametrize("observation", ["compact", "rlscheduler"])
+@pytest.mark.parametrize(
+    "recovery", [None, fs.Requeue(place="tail", restart_cost=7.0), fs.Hold(restart_cost=3.0)], ids=["", "tail", "hold"]
+)
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**31),
+    metric=st.sampled_from(sorted(COSTS)),
+    reward=st.sampled_from(["telescoping", "terminal"]),
+    mode=st.sampled_from(MODES[:2]),
+)
+def test_failures_are_as_in_single_ones(observation, recovery, seed, metric, reward, mode):
+    options = {"observation": observation, "slots": 4, "jobs": 12, "reward": reward, "metric": metric}
+    options |= {"log": busy_log(seed), "machine": fs.Cluster(8), **failing(8, seed, recovery)}
+    envs, single = VectorPickJob(2, autoreset_mode=mode, **options), [PickJob(**options) for _ in range(2)]
+    assert envs.compiled
+    rng, over = np.random.default_rng(seed), [False, False]
+    seen, info = envs.reset(seed=seed)
+    expected = [env.reset(seed=seed + i) for i, env in enumerate(single)]
+    for _ in range(60):
+        for i, (one, told) in enumerate(expected):
+            assert np.array_equal(seen[i], one)
+            assert np.array_equal(info["action_mask"][i], told["action_mask"])
+            assert (info["now"][i], info["illegal"][i]) == (told["now"], told["illegal"])
+        actions = rng.integers(0, 5, 2)
+        seen, rewards, ended, _, info = envs.step(actions)
+        for i, env in enumerate(single):
+            if over[i]:
+                expected[i], over[i] = env.reset(), False
+                continue
+            one, paid, finished, _, told = env.step(actions[i])
+            assert (rewards[i], ended[i]) == (pytest.approx(paid, rel=1e-9, abs=1e-9), finished)
+            if finished:
+                assert info["metric"][i] == pytest.approx(env.result.metrics[metric])
+            over[i] = finished and mode == AutoresetMode.NEXT_STEP
+            expected[i] = env.reset() if finished and mode == AutoresetMode.SAME_STEP else (one, told)
+
+
+def test_all_nodes_that_stay_down_are_a_deadlock():
+    trace = fs.FailureTrace([0, 0], [0, 1], [np.inf, np.inf], span=10)
+    envs = VectorPickJob(
+        1, log=fs.Workload(submit=[0], runtime=[9], size=[1]), machine="cluster:2", failures=trace, jobs=1
+    )
+    with pytest.raises(fs.DecisionError, match="deadlock: jobs wait, none runs"):
+        envs.reset()
+
+
+class Idle(Reward):
+    """Minus the share of nodes that are free."""
+
+    def begin(self, sim, log):
+        self._nodes = sim.decision.free if sim.decision else 8
+
+    def step(self, decision):
+        return -decision.free / 8
+
+
+class Waiting(Observation):
+    """The number of waiting jobs."""
+
+    def __init__(self, log, machine, slots):
+        self.space = Box(0, 1e9, (1,), np.float32)
+
+    def __call__(self, decision, fits):
+        return np.array([len(decision.queue)], np.float32)
+
+
+OTHERS = {
+    "torus": (PickJob, VectorPickJob, {"machine": fs.Torus(2, 2, 2), "observation": "cqgym"}),
+    "pod": (PickJob, VectorPickJob, {"machine": fs.Pod((2, 2, 2)), "observation": "cubes"}),
+    "lost": (PickJob, VectorPickJob, {"machine": fs.Cluster(8), "reward": "lost", **failing(8, 1)}),
+    "own": (PickJob, VectorPickJob, {"machine": fs.Cluster(8), "reward": Idle, "observation": Waiting}),
+    "order": (
+        PickJob,
+        VectorPickJob,
+        {"machine": fs.Cluster(8), "order": "shortest", "checkpointing": "periodic:1m,5"},
+    ),
+    "box": (PickBox, VectorPickBox, {"machine": fs.Torus(2, 2, 2)}),
+    "respond": (Respond, VectorRespond, {"machine": fs.Cluster(8), "lead": 20, **failing(8, 2)}),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_stepped_in_python_is_as_single_ones(name, mode):
+    one, many, options = OTHERS[name]
+    options = {"log": busy_log(3), "jobs": 9, **options}
+    envs, single = many(2, autoreset_mode=mode, **options), [one(**options) for _ in range(2)]
+    assert not envs.compiled
+    seen, info = envs.reset(seed=4)
+    expected = [env.reset(seed=4 + i) for i, env in enumerate(single)]
+    over, ends = [False, False], 0
+    for _ in range(50):
+        assert envs.observation_space.contains(seen)
+        for i, (shown, told) in enumerate(expected):
+            for key, values in shown.items() if isinstance(shown, dict) else [(..., shown)]:
+                assert np.array_equal(seen[i] if key is ... else seen[key][i], values)
+            assert np.array_equal(info["action_mask"][i], told["action_mask"])
+            assert info["now"][i] == told["now"]
+        if mode == AutoresetMode.DISABLED and any(over):
+            seen, info = envs.reset(options={"reset_mask": np.array(over)})
+            expected = [single[i].reset() if over[i] else expected[i] for i in range(2)]
+            over = [False, False]
+            continue
+        actions = info["action_mask"].argmax(axis=1)
+        seen, rewards, ended, _, info = envs.step(actions)
+        for i, env in enumerate(single):
+            if over[i]:
+                expected[i], over[i] = env.reset(), False
+                continue
+            shown, paid, over[i], _, told = env.step(actions[i])
+            assert (rewards[i], ended[i]) == (paid, over[i])
+            ends += over[i]
+            if over[i] and mode == AutoresetMode.SAME_STEP:
+                final = info["final_obs"][i]
+                assert (
+                    all(np.array_equal(final[k], shown[k]) for k in shown)
+                    if isinstance(shown, dict)
+                    else (np.array_equal(final, shown))
+                )
+                shown, told = env.reset()
+                over[i] = False
+            expected[i] = shown, told
+    assert ends > 2
+
+
+@pytest.mark.parametrize("seed", [np.int64(7), np.uint8(7), np.array(7), [7, np.int32(8)], (7, 8), np.array([7, 8])])
+def test_seeds_may_be_numbers_of_numpy(seed):
+    envs, same = VectorPickJob(2, jobs=20), VectorPickJob(2, jobs=20)
+    assert np.array_equal(envs.reset(seed=seed)[0], same.reset(seed=7)[0])
+    assert np.array_equal(envs.reset()[0], same.reset()[0])
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", [1, -2], True])
+def test_other_seeds_are_refused(seed):
+    for envs in (VectorPickJob(2, jobs=20), VectorPickBox(2, jobs=20)):
+        with pytest.raises(fs.OptionError, match="seed must be"):
+            envs.reset(seed=seed)
+
+
+@pytest.mark.parametrize("kind", [VectorPickJob, VectorPickBox])
+def test_attributes_of_each(kind):
+    envs = kind(3, jobs=20)
+    _, info = envs.reset(seed=1)
+    assert np.array_equal(np.stack(envs.call("action_masks")), info["action_mask"])
+    assert envs.get_attr("action_space") == (envs.single_action_space,) * 3
+    envs.set_attr("worker", [1, 2, 3])
+    envs.set_attr("where", "here")
+    envs.set_attr("worker", (4, 5, 6))
+    assert (envs.get_attr("worker"), envs.call("where")) == ((4, 5, 6), ("here",) * 3)
+    with pytest.raises(AttributeError, match="no attribute 'workers'"):
+        envs.get_attr("workers")
+    for name in ("action_masks", "action_space", "_out" if envs.compiled else "_log"):
+        with pytest.raises(fs.OptionError, match=f"set_attr cannot change '{name}'"):
+            envs.set_attr(name, 1)
+    with pytest.raises(fs.OptionError, match="a list of 3, got 2"):
+        envs.set_attr("worker", [1, 2])
+
+
+@pytest.mark.parametrize("how", ["pickle", "deepcopy"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["plain", "failing", "box", "own"])
+def test_copies_in_mid_episode_go_on_equally(kind, mode, how):
+    many, options = {
+        "plain": (VectorPickJob, {"machine": fs.Cluster(8), "observation": "rlscheduler"}),
+        "failing": (VectorPickJob, {"machine": fs.Cluster(8), "threads": 2, **failing(8, 5)}),
+        "box": OTHERS["box"][1:],
+        "own": OTHERS["own"][1:],
+    }[kind]
+    envs = many(3, log=busy_log(6), jobs=8, autoreset_mode=mode, **options)
+    _, info = envs.reset(seed=2)
+    envs.set_attr("mark", [1, 2, 3])
+    play_some(envs, info, 17)
+    copied = pickle.loads(pickle.dumps(envs)) if how == "pickle" else copy.deepcopy(envs)
+    assert copied.get_attr("mark") == (1, 2, 3)
+    ours, theirs = (play_some(each, {"action_mask": each.action_masks()}, 40) for each in (envs, copied))
+    assert len(ours) == 40
+    for left, right in zip(ours, theirs, strict=True):
+        assert left == right
+    for each in (envs, copied):
+        each.close()
+
+
+def play_some(envs, info, steps):
+    """What the steps give, of actions that are possible; all copied to bytes."""
+    given = []
+    for _ in range(steps):
+        ended = envs._out["ended"].astype(bool)
+        if envs.metadata["autoreset_mode"] == AutoresetMode.DISABLED and ended.any():
+            _, info = envs.reset(options={"reset_mask": ended})
+        seen, rewards, over, _, info = envs.step(info["action_mask"].argmax(axis=1))
+        parts = list(seen.values()) if isinstance(seen, dict) else [seen]
+        given.append([part.tobytes() for part in [*parts, rewards, over, info["action_mask"], info["now"]]])
+    return given
 
 
 def test_a_real_log(data_dir):
@@ -153,10 +368,11 @@ def test_another_thread_is_refused():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"machine": fs.Torus(4, 4, 8)}, fs.NotAvailableError, "VectorPickJob is for clusters"),
-        ({"observation": "cqgym"}, fs.NotAvailableError, "no observation 'cqgym'; use PickJob"),
-        ({"reward": "lost"}, fs.NotAvailableError, "no failures, so no reward 'lost'"),
-        ({"metric": "makespan"}, fs.OptionError, "unknown metric 'makespan'"),
+        ({"observation": "cqgym", "threads": 2}, fs.NotAvailableError, "threads: with observation='cqgym' the environ"),
+        ({"autoreset_mode": "same"}, fs.OptionError, "unknown autoreset_mode 'same'"),
+        ({"metric": "makespan"}, fs.OptionError, "metric must be one of 'mean_wait'"),
+        ({"scheduler": fs.Fcfs()}, fs.OptionError, "an environment has no option 'scheduler'"),
+        ({"failure": None}, TypeError, r"unexpected keyword argument 'failure' \(did you mean 'failures'\?\)"),
         ({"num_envs": 0}, fs.OptionError, "num_envs must be at least 1"),
         ({"machine": fs.Cluster(2)}, fs.InputError, "jobs are larger than the machine"),
     ],
@@ -219,7 +435,7 @@ def test_threads_share_many_and_episodes_are_drawn_again(threads):
 
 def test_threads_end_with_what_they_served():
     envs = VectorPickJob(8, jobs=20, threads=3)
-    helpers = envs._helpers
+    helpers = envs._engine._helpers
     envs.reset(seed=1)
     envs.step(np.zeros(8, int))
     assert all(helper.is_alive() for helper in helpers)

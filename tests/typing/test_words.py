@@ -17,6 +17,7 @@ import pytest
 import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.policies import Key, parse_policy
+from faultsim.policies.key import ORDER_COLUMNS
 from faultsim.policies.queueing import checked_order
 from faultsim.policies.registry import KINDS, POLICIES
 from faultsim.policies.words import WORDS
@@ -36,7 +37,7 @@ def plain_words(kind: str) -> set[str]:
         except OptionError:
             continue
         found |= {row.name, *row.aliases}
-    return found | set(Key.presets if kind == "order" else [])
+    return found | set([*Key.presets, *ORDER_COLUMNS] if kind == "order" else [])
 
 
 def dashed(words: set[str]) -> set[str]:

@@ -4,6 +4,8 @@ one call of a C function for the queue (faultsim/policy.h).
 Each sorts the queue by (key at now, place of entry), smallest first.
 """
 
+import numpy as np
+
 from cpython.ref cimport PyObject
 from libc.math cimport NAN, cbrt, log2, pow
 from libc.stdint cimport int32_t, uintptr_t
@@ -142,8 +144,19 @@ cdef int sort_by_function(void *state, void *sim) noexcept nogil:
 
 cdef int open_compiled_order(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef compiled_order_t *p = <compiled_order_t *>open_state(&s.order, sizeof(compiled_order_t))
+    cdef compiled_order_t *p
+    cdef const double[::1] key
     order = getattr(options["object"], "order", options["object"])
+    if order.static:
+        rows = range(s.known) if s.row == NULL else np.asarray(<const int32_t[:s.known]>s.row)
+        key = order.static_keys(rows, np.asarray(<const double[:s.known]>s.submit),
+                                np.asarray(<const double[:s.known]>s.estimate),
+                                np.asarray(<const int32_t[:s.known]>s.size))
+        columns["kept"].append(key)
+        if s.known == s.n:       # else keys of jobs that come later are as easily computed with the others
+            s.queue.key = &key[0]
+            return 0
+    p = <compiled_order_t *>open_state(&s.order, sizeof(compiled_order_t))
     refused = order.refused
     columns["kept"].append((order, refused))
     p.function = <faultsim_queue_keys_t><uintptr_t>order.address

@@ -2,6 +2,9 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
@@ -30,7 +33,18 @@ def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
 
 
 def check_static(jobs: list[Job], rule: Lowered, columns: Columns) -> None:
-    """ "Without `now`, `wait` and `restarts` it is that of all jobs before the run, as of their submit times"."""
+    """ "Without `now`, `wait` and `restarts` it is that of all jobs before the run, as of their submit times"; "a
+    `CompiledOrder` that says that it is static" is checked, too.
+    """
+    given: Any = rule.get("object")
+    order = getattr(given, "order", given)
+    if rule["name"] == "compiled" and order.static and jobs:
+        order.static_keys(
+            np.array([job.row for job in jobs], np.int32),
+            np.array([job.submit for job in jobs]),
+            np.array([job.estimate for job in jobs]),
+            np.array([job.size for job in jobs], np.int32),
+        )
     if "text" in rule and not names_in(parse(rule["text"])) & OF_THE_MOMENT:
         for job in jobs:
             key_of(job, job.submit, rule["text"], columns)
