@@ -60,7 +60,8 @@ def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str
     try:
         plain = parquet.ParquetFile(io.BytesIO(content))
         _bounded(plain.metadata, len(content), name)
-        fields = [plain.schema_arrow.field(at) for at in range(len(plain.schema_arrow))]
+        schema = plain.schema_arrow  # pyarrow makes it anew each time
+        fields = [schema.field(at) for at in range(len(schema))]
         kept = [field for field in fields if is_plain(arrow, field.type)]
         counts = Counter(field.name for field in fields)
         if twice := next((key for key, count in counts.items() if count > 1), None):
@@ -90,6 +91,8 @@ def _as_text(content: bytes, column: str, name: str, size: int) -> list[str]:
     unpacked = 0
     try:
         for batch in parquet.ParquetFile(io.BytesIO(content)).iter_batches(batch_size=_BATCH, columns=[column]):
+            # In arrow, then as text: a value of a list takes at least a byte, and some tens as an object of Python.
+            check_unpacked(f"{name}: column {column!r}", unpacked + batch.nbytes, size)
             for part in batch.columns[0].to_pylist():
                 found.append(value_as_text(part))
                 unpacked += len(found[-1])
