@@ -67,7 +67,7 @@ def guarded(text: str) -> str:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file: ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output.
 
-    It is written whole or not at all.
+    It is written whole or not at all.  Characters that standard output cannot write are escaped there.
 
     Raises
     ------
@@ -81,7 +81,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     name = checks.file_name(path)
     if name == "-":
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError as error:  # a terminal or a pipe of another encoding, as with LC_ALL=C
+            sys.stdout.write(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
         return
     data = text.encode("utf-8", "surrogateescape")
     compress = _COMPRESS.get(os.path.splitext(name)[1].lower())

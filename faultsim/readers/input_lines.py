@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 
 from faultsim import checks
 from faultsim.data.limits import FREE, limits
+from faultsim.data.whole_files import check_name
 from faultsim.errors import InputError
 
 
@@ -157,6 +158,7 @@ class Lines:
         # A line that is whole within one read is never too long.
         self._block_size = min(block_size, self._limits.line)
         if self._path != "-":
+            check_name(self._path)
             if not os.path.exists(self._path):
                 raise InputError(f"{self.name}: no such file")
             if os.path.isdir(self._path):

@@ -24,7 +24,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import check_unpacked
 from faultsim.data.numbering import numbering_of_text
 from faultsim.data.slowdowns import slow_outage
-from faultsim.data.whole_files import whole_file
+from faultsim.data.whole_files import check_name, whole_file
 from faultsim.errors import FaultsimError, InputError
 from faultsim.results.held import Held
 from faultsim.results.provenance import SCHEMA
@@ -167,6 +167,7 @@ class SavedFile:
 
     def __init__(self, path: str | os.PathLike[str], form: Form) -> None:
         self.name = checks.file_name(path)
+        check_name(self.name)
         self._form, self._expected = form, f"expected a file that {form.writer} wrote"
         self.arrays: dict[str, Values] = {}
         self._made: dict[str, str] = {}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from faultsim import checks
+from faultsim.data.whole_files import check_name
 from faultsim.errors import StoreError
 from faultsim.results.revision import in_words
 from faultsim.sweep.row_digests import TABLES
@@ -55,6 +56,8 @@ def merge(
     Merged(runs=2, tasks=2, differing=0)
     array([4.5, 9.5])
     """
+    for path in (target, *sources):
+        check_name(checks.file_name(path))
     place = os.path.realpath(checks.file_name(target))
     for source in sources:
         if os.path.realpath(checks.file_name(source)) == place:

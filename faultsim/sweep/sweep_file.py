@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from faultsim import checks
+from faultsim.data.whole_files import check_name
 from faultsim.entries import entry
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
@@ -80,6 +81,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     <Sweep: 4 cells (2 scheduler x 2 runtime_factor), 2 replicates: 8 runs>
     """
     where = checks.file_name(path)
+    check_name(where)
     text = _text_of(where)
     if deep := _DEEP.search(text):
         line = text.count("\n", 0, deep.start()) + 1

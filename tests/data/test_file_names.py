@@ -12,8 +12,13 @@ from helpers.refusals import refused
 LOG = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
 WRITES = """
 import faultsim as fs
+from faultsim.sweep.merge import merge
 log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-for call in (lambda name: log.write_swf(name), lambda name: fs.Sweep(fs.Run(log, fs.Cluster(2))).run(name)):
+for call in (
+    lambda name: log.write_swf(name), lambda name: fs.Sweep(fs.Run(log, fs.Cluster(2))).run(name),
+    lambda name: merge(name, ["a.db"]), lambda name: merge("a.db", [name]), fs.read_swf, fs.load_result, fs.read,
+    fs.read_sweep,
+):
     try:
         call("caf\\xe9.x")
     except fs.OptionError as error:
@@ -33,7 +38,16 @@ def test_a_name_that_the_locale_cannot_write():
     done = subprocess.run(
         [sys.executable, "-c", WRITES], env=os.environ | plain, capture_output=True, text=True, check=True
     )
-    assert done.stdout.count("cannot be written in ascii, the encoding of file names here") == 2, done.stdout
+    assert done.stdout.count("cannot be written in ascii, the encoding of file names here") == 8, done.stdout
+
+
+def test_text_that_standard_output_cannot_write_is_escaped():
+    code = "import faultsim as fs; fs.Workload([0], [1], [1]).with_columns(queue=['caf\\xe9']).write_csv('-')"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii:strict"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | plain, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1].endswith("caf\\xe9"), done.stdout
 
 
 def test_a_specification_names_regular_files(tmp_path):
