@@ -245,7 +245,10 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
 
     @property
     def ledger(self) -> Mapping[str, float]:
-        """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account."""
+        """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account.
+
+        Where jobs share the nodes of a `Site`, these are core-seconds.
+        """
         return MappingProxyType(checks.Named("account", self._output["ledger"]))
 
     @property
@@ -590,7 +593,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         lines = [self._header(), ""]
         lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in self._printed()]
         total = sum(self.ledger.values())
-        lines += ["", "capacity ledger             share   node-seconds"]
+        unit = "node" if self.capacity == self.machine.nodes else "core"
+        lines += ["", f"capacity ledger             share   {unit}-seconds"]
         for account in LEDGER_ACCOUNTS:
             amount = self.ledger[account]
             if amount:
