@@ -75,6 +75,14 @@ class Machine(OldNames):
         """What jobs that share nodes request; None where they take whole ones."""
         return None
 
+    def node_amounts(self) -> LongIntegers | None:
+        """Cores, memory (MiB) and GPUs of each node, of shape (nodes, 3), where jobs can share nodes; else None."""
+        return None
+
+    def node_classes(self) -> Indices:
+        """The number of the class of each node."""
+        return np.zeros(self.nodes, np.intp)
+
     def refusals(self, log: Workload) -> dict[int, str]:
         """The rows of jobs that the machine cannot hold for another reason than their size -> why."""
         return {}
