@@ -106,6 +106,18 @@ def test_sacct_records_run_on_a_site(tmp_path):
     assert fs.simulate(log, SITE).jobs["size"].tolist() == [16, 4]
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_rates_of_failures_are_of_nodes(engine):
+    """A job of one node plans as many checkpoints with all cores of the node as with one."""
+    log = fs.Workload([0, 0, 0, 0], [90000.0] * 4, [1] * 4, columns={"cores": [1, 8, 16, 1], "nodes": [1, 1, 2, 0]})
+    run = fs.Run(log, "site:n=8x8c", checkpointing=fs.Young(30, "1d"))
+    found = run.simulate(engine=engine).jobs["checkpoint_time"]
+    whole = fs.simulate(
+        fs.Workload([0, 0, 0], [90000.0] * 3, [1, 1, 2]), fs.Cluster(8), checkpointing=fs.Young(30, "1d")
+    ).jobs["checkpoint_time"]
+    assert found.tolist() == [*whole.tolist(), whole[0]]
+
+
 def test_what_is_not_available_says_so(result):
     with pytest.raises(fs.NotAvailableError, match="why is not available where jobs share"):
         result.why(0)
