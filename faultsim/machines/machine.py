@@ -75,6 +75,18 @@ class Machine(OldNames):
         """What jobs that share nodes request; None where they take whole ones."""
         return None
 
+    def job_nodes(self, log: Workload) -> Integers:
+        """The number of nodes of each job, by which failures hit it: its size, where sizes are nodes."""
+        return log.size
+
+    def node_amounts(self) -> LongIntegers | None:
+        """Cores, memory (MiB) and GPUs of each node, of shape (nodes, 3), where jobs can share nodes; else None."""
+        return None
+
+    def node_classes(self) -> Indices:
+        """The number of the class of each node."""
+        return np.zeros(self.nodes, np.intp)
+
     def refusals(self, log: Workload) -> dict[int, str]:
         """The rows of jobs that the machine cannot hold for another reason than their size -> why."""
         return {}
@@ -121,7 +133,7 @@ class Machine(OldNames):
 
     def speed_forms(self, log: Workload) -> tuple[list[SpeedForm], Indices]:
         """The different forms of the jobs, which decide when a job is slow, and the form of each job."""
-        return [SpeedForm("", (1, 1, 1)), SpeedForm("", (2, 1, 1))], (log.size > 1).astype(np.intp)
+        return [SpeedForm("", (1, 1, 1)), SpeedForm("", (2, 1, 1))], (self.job_nodes(log) > 1).astype(np.intp)
 
     # -- how it is shown and simulated
 

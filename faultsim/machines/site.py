@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from faultsim import checks
+from faultsim.arrays import Indices, Integers, LongIntegers
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.lowered import Lowered
 from faultsim.data.notebook import table_html
@@ -225,6 +228,23 @@ class Site(Machine):
     def asks(self, log: Workload) -> AskRows | None:
         """What the jobs of a log ask for, if they share nodes."""
         return asks_of(self.classes, self.partitions, log).rows if CORES in log.further else None
+
+    def job_nodes(self, log: Workload) -> Integers:
+        """The nodes that jobs ask for; of any number, the fewest of the largest class."""
+        asks = self.asks(log)
+        if asks is None:
+            return log.size
+        fewest = -(-asks.cores // max(each.cores for each in self.classes))
+        return np.where(asks.nodes > 0, asks.nodes, fewest).astype(np.int32)
+
+    def node_amounts(self) -> LongIntegers:
+        """Cores, memory (MiB) and GPUs of each node, of shape (nodes, 3)."""
+        rows = [(each.cores, each.mebibytes, each.gpu_count) for each in self.classes]
+        return np.array(rows, np.int64)[self.node_classes()]
+
+    def node_classes(self) -> Indices:
+        """The number of the class of each node."""
+        return np.repeat(np.arange(len(self.classes)), [each.count for each in self.classes])
 
     def refusals(self, log: Workload) -> dict[int, str]:
         """Row of each job that no nodes of the site can hold -> why."""

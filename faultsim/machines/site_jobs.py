@@ -338,7 +338,7 @@ def _amount(log: Workload, name: str) -> NDArray[np.float64]:
     column = log.columns[name]
     if column.dtype.kind not in "iuf":
         unit = "; amounts of memory are numbers of MiB" if name == "memory" else ""
-        raise InputError(f"{name}, row 0: {column[0]!r:.40} is not a number{unit}")
+        raise InputError(f"{name}, row 0: {column[0].item()!r:.40} is not a number{unit}")
     values = column.astype(np.float64)
     values = np.where(np.isnan(values) | (values == -1), 0.0, values)
     _refuse((values < 0) | np.isinf(values), name, column, "is no amount")
@@ -365,7 +365,7 @@ def _whole(log: Workload, name: str, least: int) -> NDArray[np.int64]:
     """A column of whole numbers."""
     column = log.columns[name]
     if column.dtype.kind not in "iufb":
-        raise InputError(f"{name}, row 0: {column[0]!r:.40} is not a number")
+        raise InputError(f"{name}, row 0: {column[0].item()!r:.40} is not a number")
     values = column.astype(np.float64)
     _refuse(~(values >= least), name, column, f"is less than {least}" if least else "is no number of nodes")
     _refuse((values != np.floor(values)) | (values > _MOST), name, column, "is no whole number of a machine")

@@ -41,10 +41,12 @@ Spells = tuple[Floats, Floats, Floats]  # from, to, nodes
 
 
 def _held(result: "Result") -> Spells:
-    """From when to when jobs held how many nodes."""
+    """From when to when jobs held how many nodes, or cores where sizes are cores."""
     if result.settings["record"]:
         held = result.allocations
-        return held["begin"], held["end"], stay_nodes(held).astype(np.float64)
+        shared = result.capacity != result.machine.nodes
+        count = result.jobs["allocated"][held["job"]] if shared else stay_nodes(held)
+        return held["begin"], held["end"], count.astype(np.float64)
     _refuse_kills(result)
     require_over(result.is_over, "a timeline without record=True")
     ran = result.ended
@@ -277,7 +279,8 @@ def plot_utilization(
         if means[0] is not None:
             text = ", ".join(filter(None, (verbatim(label), said[0])))
             drawn.axhline(means[0], color=colour(1), linewidth=1.0, linestyle="--", label=text)
-    return _finish(drawn, named, "Utilization", "nodes in use (%)")
+    shared = any(run.capacity != run.machine.nodes for run in named.values())
+    return _finish(drawn, named, "Utilization", f"{'cores' if shared else 'nodes'} in use (%)")
 
 
 @entry

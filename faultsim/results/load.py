@@ -81,7 +81,7 @@ def load_result(path: str | os.PathLike[str], *, allow_older_results: bool = Fal
         repr(result), bool(result.settings["record"]), str(result.settings["estimates"])
     except MALFORMED as error:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
-    file.check_machine(machine.nodes, machine.shape if machine.has_boxes else None)
+    file.check_machine(machine.nodes, result.capacity, machine.shape if machine.has_boxes else None)
     file.check_digests()
     revision = saved.get("model_revision")
     if not is_revision(revision):

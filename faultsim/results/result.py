@@ -262,7 +262,10 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
 
     @property
     def ledger(self) -> Mapping[str, float]:
-        """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account."""
+        """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account.
+
+        Where jobs share the nodes of a `Site`, these are core-seconds.
+        """
         return MappingProxyType(checks.Named("account", self._output["ledger"]))
 
     @property
@@ -455,6 +458,49 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         return self.machine.capacity_for(self._record.columns)
 
     @property
+    def utilization(self) -> Mapping[str, float]:
+        """Cores, memory and GPUs of a `Site` whose nodes jobs share: the share of each that jobs held.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``, or jobs take whole nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload([0], [10], [1], columns={"cores": [1], "gpus": [2]})
+        >>> fs.simulate(log, "site:n=1x4cx2v100", record=True).utilization["gpus"]
+        1.0
+        """
+        from faultsim.results.site_use import utilization_of
+
+        return MappingProxyType(checks.Named("resource", utilization_of(self)))
+
+    @property
+    def stranded(self) -> Mapping[str, float]:
+        """Cores, memory and GPUs of a `Site`: the share of each that was free and of no use (model.md#stranded).
+
+        Free GPUs of a node are stranded while jobs wait for GPUs and each of them lacks cores or memory there.  Takes a
+        second or so for ten thousand jobs.
+
+        Raises
+        ------
+        OptionError
+            As of `utilization`; or a job of any number of nodes is on several.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
+        >>> fs.simulate(log, "site:n=1x4cx2v100", record=True).stranded["gpus"]
+        0.5
+        """
+        from faultsim.results.site_use import stranded_of
+
+        return MappingProxyType(checks.Named("resource", stranded_of(self)))
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The lowered run: machine, policies and options."""
         return MappingProxyType(self._record.settings)
@@ -610,7 +656,8 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         lines = [self._header(), ""]
         lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in self._printed()]
         total = sum(self.ledger.values())
-        lines += ["", "capacity ledger             share   node-seconds"]
+        unit = "node" if self.capacity == self.machine.nodes else "core"
+        lines += ["", f"capacity ledger             share   {unit}-seconds"]
         for account in LEDGER_ACCOUNTS:
             amount = self.ledger[account]
             if amount:

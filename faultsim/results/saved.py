@@ -149,8 +149,8 @@ class Saved(SavedFile):
         """Whether the run was not over."""
         return "jobs/state" in self.arrays
 
-    def check_machine(self, nodes: int, extents: tuple[int, int, int] | None) -> None:
-        """Refuse what does not fit the machine, the jobs, or the time before it.
+    def check_machine(self, nodes: int, capacity: int, extents: tuple[int, int, int] | None) -> None:
+        """Refuse what does not fit the machine, the jobs, or the time before it; sizes are of its `capacity`.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class Saved(SavedFile):
             Naming column and row.
         """
         arrays, rows = self.arrays, len(self.arrays["workload/submit"])
-        self.check_range("jobs/allocated", None, nodes)
+        self.check_range("jobs/allocated", None, capacity)
         for before, after in pairwise(("workload/submit", "jobs/first_start", "jobs/start", "jobs/finish")):
             if (early := np.flatnonzero(arrays[after] < arrays[before])).size:
                 said = f"column {after} of this saved result is before {before} in row {early[0]}"

@@ -118,6 +118,15 @@ def scheduler_parts(
     return _part("scheduler", scheduler["name"], machine)[0], _part("order", order["name"], machine)[0], inputs
 
 
+def require_compiled(scheduler: str, machine: str) -> None:
+    """Refuse a scheduler that only the reference engine has on this machine."""
+    if machine == "site" and not _part("scheduler", scheduler, machine)[0]:
+        raise NotAvailableError(
+            f"scheduler {scheduler!r} on nodes that jobs share is in the reference engine only: pass "
+            f"engine='reference' to simulate, or use Backfill(depth), EasyBackfill(), Fcfs() or Preemptive()"
+        )
+
+
 def core_engine(
     settings: Settings,
     submit: Floats,
@@ -128,11 +137,7 @@ def core_engine(
 ) -> Engine:
     """An engine for the settings, the columns of the jobs, and the world of a run."""
     world = world or World()
-    if settings.machine["name"] == "site" and not _part("scheduler", settings.scheduler["name"], "site")[0]:
-        raise NotAvailableError(
-            f"scheduler {settings.scheduler['name']!r} on nodes that jobs share is in the reference engine only: pass "
-            f"engine='reference' to simulate, or use EasyBackfill(), Fcfs() or Preemptive()"
-        )
+    require_compiled(settings.scheduler["name"], settings.machine["name"])
     settings = replace(settings, recovery=settings.recovery or REQUEUE)
     if (policy := settings.checkpointing) and world.checkpoint_interval is None and "object" not in policy:
         rule = from_lowered("checkpointing", policy)

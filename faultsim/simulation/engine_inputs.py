@@ -42,13 +42,15 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     if run.failures is not None or run.predictor is not None:
         add_failures(world, run, float(log.submit[0]))
     policy = run.checkpointing
-    if policy is not None and (formulas or policy.plans_in_python):
-        world.checkpoint_interval = policy.planned_intervals(log, estimate)
+    world.asks = run.machine.asks(log)
+    if policy is not None and (formulas or policy.plans_in_python or world.asks is not None):
+        # Rates of failures are of nodes, whatever sizes count.
+        counted = log if world.asks is None else log._derived(size=run.machine.job_nodes(log))
+        world.checkpoint_interval = policy.planned_intervals(counted, estimate)
     slowdowns = () if run.failures is None else run.failures.slowdowns
     forms = run.machine.speed_forms(log) if slowdowns else None
     world.shape_rank = run.machine.shape_ranks(log)
     world.absences = absence_rows(run)
-    world.asks = run.machine.asks(log)
     if forms is not None:
         world.clocks = clocks(slowdowns, *forms)
     return world

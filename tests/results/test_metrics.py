@@ -242,7 +242,9 @@ def test_masks(by_hand):
 @pytest.mark.parametrize("share", [0.0, 0.99, 1.02])
 def test_a_ledger_that_does_not_add_up_is_told(by_hand, share):
     ledger = {account: share * amount for account, amount in by_hand.ledger.items()}
-    off = SimpleNamespace(machine=by_hand.machine, span=by_hand.span, metrics=by_hand.metrics, ledger=ledger)
+    off = SimpleNamespace(
+        machine=by_hand.machine, capacity=by_hand.capacity, span=by_hand.span, metrics=by_hand.metrics, ledger=ledger
+    )
     assert metrics.ledger_error(off) == pytest.approx(abs(1 - share))
 
 

@@ -18,7 +18,7 @@ from faultsim._core.scheduling.site_choice cimport (
     site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, fits_in, least_of_both, less, needed, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, least_of_both, less, may_fit_again, needed, share_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -78,6 +78,17 @@ cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     return True
 
 
+cdef inline bint is_refused(const backfill_t *p, const site_t *m, int32_t job) noexcept nogil:
+    """Whether jobs of its form had no room, and nothing that serves them has become free since."""
+    cdef int64_t *refused = &p.refused[m.form[job]]
+    if refused[0] == m.gives + 1:
+        return True
+    if refused[0] == 0 or may_fit_again(m, &m.ask[job], refused[0] - 1):
+        return False
+    refused[0] = m.gives + 1
+    return True
+
+
 cdef int start_first(sim_t *s) noexcept nogil:
     cdef backfill_t *p = <backfill_t *>s.scheduler.state
     cdef site_t *m = site_of(&s.machine)
@@ -86,7 +97,7 @@ cdef int start_first(sim_t *s) noexcept nogil:
     cdef int code
     while q.head < q.end:
         job = q.job[q.head]
-        if p.refused[m.form[job]] == m.gives + 1:
+        if is_refused(p, m, job):
             return OK
         if not choose_shares(s, &p.choice, job, s.now, m.open):
             p.refused[m.form[job]] = m.gives + 1
@@ -112,7 +123,7 @@ cdef int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t form
     while at < q.end:
         form = m.form[q.job[at]]
-        if p.refused[form] != m.gives + 1 and s.need[q.job[at]] <= s.free and not (
+        if not is_refused(p, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
                 p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
             break
         at += 1

@@ -21,7 +21,7 @@ from faultsim._core.scheduling.site_choice cimport (
     all_served, choose_beside, choose_shares, chosen_cost, free_then, open_site_choice, open_site_then, site_choice_t,
     site_now, site_release, site_then_t,
 )
-from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, needed, site_of, site_t
+from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, may_fit_again, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -54,14 +54,21 @@ cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcep
     return start_job(s, job, chosen_cores(site_of(&s.machine)), NULL, backfilled)
 
 
-cdef bint may_have_room(easy_t *p, const site_t *m, int32_t job) noexcept nogil:
-    return p.refused[m.form[job]] != m.gives + 1
+cdef inline bint is_refused(const easy_t *p, const site_t *m, int32_t job) noexcept nogil:
+    """Whether jobs of its form had no room, and nothing that serves them has become free since."""
+    cdef int64_t *refused = &p.refused[m.form[job]]
+    if refused[0] == m.gives + 1:
+        return True
+    if refused[0] == 0 or may_fit_again(m, &m.ask[job], refused[0] - 1):
+        return False
+    refused[0] = m.gives + 1
+    return True
 
 
 cdef bint chooses(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """Chooses nodes of what is free now; stores a refusal."""
     cdef site_t *m = site_of(&s.machine)
-    if not may_have_room(p, m, job):
+    if is_refused(p, m, job):
         return False
     if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, m.open):
         return True
@@ -195,7 +202,7 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     cdef int64_t now = m.gives + 1, late = p.starts + 1
     while at < end:
         form = m.form[job[at]]
-        if p.refused[form] != now and not (
+        if p.refused[form] != now and not is_refused(p, m, job[at]) and not (
                 p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
             break
         at += 1

@@ -11,6 +11,8 @@ from faultsim._core.tables.machine cimport machine_t
 cdef enum:
     MEMORY_AT = 14
     GPUS_AT = 39
+    # Nodes that are stored; more than jobs give back between most passes, and few enough to read for each form.
+    N_GIVEN = 64
 
 # What a job requests (faultsim/data/world.py, AskRows).
 cdef struct ask_t:
@@ -40,7 +42,8 @@ cdef struct site_t:
     uint64_t *open           # the same of nodes that are up, and 0
     uint64_t *bit            # of its class
     int32_t *weight
-    int64_t gives            # how often something became free
+    int64_t gives            # how often something of a node became free
+    int32_t given[64]        # the last nodes of which it did; the k-th is at k modulo 64
     ask_t *ask               # per job
     int32_t *form            # jobs of equal requests have the same number
     int32_t forms
@@ -114,6 +117,20 @@ cdef inline uint64_t share_of(const site_t *m, const ask_t *ask, int32_t node, i
     if ask.exclusive:
         return m.total[node]
     return amounts(cores, <int64_t>ask.memory * cores if ask.by_core else ask.memory, ask.gpus)
+
+
+# Whether a job that had no room when so many nodes had been given back may have room now: whether one of those given
+# back since serves it.
+cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) noexcept nogil:
+    cdef int64_t k
+    cdef int32_t node
+    if m.gives - then > N_GIVEN:
+        return True
+    for k in range(then, m.gives):
+        node = m.given[k & (N_GIVEN - 1)]
+        if offer_of(m, ask, node, m.open[node]) > 0:
+            return True
+    return False
 
 
 # Whether a job has room in what is free of each node.

@@ -55,6 +55,11 @@ cdef int take(void *state, int32_t job) noexcept nogil:
     return OK
 
 
+cdef inline void note_given(site_t *m, int32_t node) noexcept nogil:
+    m.given[m.gives & (N_GIVEN - 1)] = node
+    m.gives += 1
+
+
 cdef void give(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil:
     cdef site_t *m = <site_t *>state
     cdef shares_t *mine = &m.held[job]
@@ -68,9 +73,9 @@ cdef void give(void *state, int32_t job, int32_t *free, int32_t *down) noexcept 
         else:
             m.open[each.node] += each.word
             free[0] += cores_of(each.word)
+            note_given(m, each.node)
     c_free(mine.item)
     mine.item, mine.n = NULL, 0
-    m.gives += 1
 
 
 cdef int32_t left_cores(const void *state, int32_t node) noexcept nogil:
@@ -132,7 +137,7 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
     cdef site_t *m = <site_t *>state
     unmark(state, m.occ, node)
     m.open[node] = m.left[node]
-    m.gives += 1
+    note_given(m, node)
 
 
 cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:

@@ -1,0 +1,214 @@
+"""What jobs hold of each resource of a site, and what is stranded: free, and of no use to the jobs that wait for it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.arrays import Flags, Floats, Indices, LongIntegers, Values
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.data.world import AskRows
+from faultsim.errors import OptionError
+from faultsim.machines import Machine
+
+if TYPE_CHECKING:
+    from faultsim.data.tabular import ColumnTable
+
+#: The resources of a node, in the order of their columns here.
+RESOURCES = ("cores", "memory", "gpus")
+
+
+class Shared(Protocol):
+    """The part of a `Result` that is read."""
+
+    @property
+    def jobs(self) -> Mapping[str, Values]: ...
+    @property
+    def allocations(self) -> "ColumnTable": ...
+    @property
+    def workload(self) -> Workload: ...
+    @property
+    def failures(self) -> FailureTrace | None: ...
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def span(self) -> tuple[float, float]: ...
+
+
+class Use:
+    """The stays of a run on a site, with amounts.
+
+    Attributes
+    ----------
+    has : array of shape (nodes, 3)
+        What each node has.
+    shares : array of shape (stays, 3)
+        What the job of each stay has in all.
+    """
+
+    def __init__(self, result: Shared, what: str) -> None:
+        has, asks = result.machine.node_amounts(), result.machine.asks(result.workload)
+        if has is None or asks is None:
+            raise OptionError(
+                f"{what} is by cores, memory and GPUs of nodes that jobs share, on a Site with a log that has cores; "
+                f"here jobs take whole nodes: use metrics['utilization']"
+            )
+        self.result, self.has, self.asks = result, has, asks
+        held = result.allocations
+        self.job: Indices = np.asarray(held["job"], np.intp)
+        self.first: LongIntegers = np.asarray(held["node_offsets"])
+        self.nodes: Indices = np.asarray(held["nodes"], np.intp)
+        self.begin: Floats = np.asarray(held["begin"])
+        self.end: Floats = np.minimum(held["end"], result.span[1])
+        self.count: LongIntegers = np.diff(self.first)
+        self.exclusive: Flags = asks.exclusive[self.job]
+        cores = np.where(asks.nodes > 0, asks.nodes * asks.cores, asks.cores)[self.job]
+        on_each = np.where(asks.by_core[self.job], cores, self.count)
+        taken = np.stack([cores, asks.memory[self.job] * on_each, asks.gpus[self.job] * self.count], axis=1)
+        whole = np.add.reduceat(has[self.nodes], self.first[:-1], axis=0) if len(self.job) else taken
+        self.shares: LongIntegers = np.where(self.exclusive[:, None], whole, taken)
+
+    @property
+    def seconds(self) -> Floats:
+        """Amount times seconds that the site has of each resource."""
+        begin, end = self.result.span
+        total: Floats = self.has.sum(axis=0) * (end - begin)
+        return total
+
+    def by_resource(self, amounts: Floats) -> dict[str, float]:
+        """Shares of what the site has, of resources of which it has any."""
+        total = self.seconds
+        return {name: float(amounts[at] / total[at]) for at, name in enumerate(RESOURCES) if total[at] > 0}
+
+
+def utilization_of(result: Shared) -> dict[str, float]:
+    """Resource -> the share of it that jobs held over the makespan.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0], [10], [1], columns={"cores": [1], "gpus": [2]})
+    >>> run = fs.simulate(log, "site:n=1x4c8Gx2v100", record=True)
+    >>> utilization_of(run)
+    {'cores': 0.25, 'memory': 0.0, 'gpus': 1.0}
+    """
+    use = Use(result, "utilization")
+    return use.by_resource((use.shares * (use.end - use.begin)[:, None]).sum(axis=0))
+
+
+def stranded_of(result: Shared) -> dict[str, float]:
+    """Resource -> the share of it, over the makespan, that was stranded.
+
+    What is free of a resource on a node that is up is stranded while a job that may use the node waits for some of it,
+    and the node lacks another resource for each job of this kind (model.md#stranded).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
+    >>> run = fs.simulate(log, "site:n=1x4cx2v100", record=True)
+    >>> stranded_of(run)
+    {'cores': 0.0, 'gpus': 0.5}
+    """
+    return _Sweep(Use(result, "stranded")).stranded()
+
+
+class _Sweep:
+    """The instants of a run, in order of time: what is free of each node, and how many jobs of each form wait."""
+
+    def __init__(self, use: Use) -> None:
+        self.use, asks = use, use.asks
+        split = (asks.nodes[use.job] == 0) & (use.count > 1) & ~use.exclusive
+        if split.any():
+            row = int(use.job[np.argmax(split)])
+            raise OptionError(
+                f"stranded capacity is not known: job {use.result.jobs['id'][row]} of any number of nodes is on "
+                f"several, and how its cores are shared out is not recorded; give numbers of nodes"
+            )
+        self.form, rows = _forms(asks)
+        self.one = np.stack([np.where(asks.nodes > 0, asks.cores, 1), asks.memory, asks.gpus], axis=1)[rows]
+        self.alone: Flags = asks.exclusive[rows]
+        which = use.result.machine.node_classes()
+        self.may: Flags = (asks.classes[rows][None, :] >> which.astype(np.uint64)[:, None]) & np.uint64(1) > 0
+        self.free = use.has.copy()
+        self.down = np.zeros(len(use.has), np.int64)
+        self.waiting = np.zeros(len(rows), np.int64)
+        #: Per resource, node and form: whether the node has all other resources.
+        self.others = np.zeros((3, *self.may.shape), np.bool_)
+        for node in range(len(use.has)):
+            self._look(node)
+
+    def _look(self, node: int) -> None:
+        enough = self.free[node] >= self.one
+        usable = self.may[node] & (self.down[node] == 0)
+        usable &= ~self.alone | bool((self.free[node] == self.use.has[node]).all())
+        for at in range(3):
+            self.others[at, node] = usable & np.delete(enough, at, axis=1).all(axis=1)
+
+    def _changes(self) -> tuple[Floats, list[tuple[int, int, int]]]:
+        """Times, and what happens then: 0 and 1: a stay begins, ends; 2: jobs of a form wait; 3: a node is down."""
+        use = self.use
+        begin, end = use.result.span
+        times: list[float] = []
+        what: list[tuple[int, int, int]] = []
+        since: dict[int, float] = dict(enumerate(use.result.jobs["submit"].tolist()))
+        for stay in np.argsort(use.begin, kind="stable").tolist():
+            job = int(use.job[stay])
+            times += [float(use.begin[stay]), float(use.end[stay]), since[job], float(use.begin[stay])]
+            what += [(0, stay, 1), (1, stay, 1), (2, int(self.form[job]), 1), (2, int(self.form[job]), -1)]
+            since[job] = float(use.end[stay])
+        trace = use.result.failures
+        for time, node, down in () if trace is None else zip(*(each.tolist() for each in _outages(trace)), strict=True):
+            if time + down > begin and time < end:
+                times += [max(time, begin), min(time + down, end)]
+                what += [(3, node, 1), (3, node, -1)]
+        return np.array(times), what
+
+    def stranded(self) -> dict[str, float]:
+        use = self.use
+        times, what = self._changes()
+        total, last = np.zeros(3), use.result.span[0]
+        for at in np.argsort(times, kind="stable").tolist():
+            if times[at] > last:
+                total += self._now() * (times[at] - last)
+                last = times[at]
+            kind, which, change = what[at]
+            if kind == 2:
+                self.waiting[which] += change
+            elif kind == 3:
+                self.down[which] += change
+                self._look(which)
+            else:
+                for node in use.nodes[use.first[which] : use.first[which + 1]].tolist():
+                    share = use.has[node] if use.exclusive[which] else self._share(which)
+                    self.free[node] += share if kind else -share
+                    self._look(node)
+        return use.by_resource(total)
+
+    def _share(self, stay: int) -> NDArray[np.int64]:
+        """On each node of a stay."""
+        share: NDArray[np.int64] = self.use.shares[stay] // self.use.count[stay]
+        return share
+
+    def _now(self) -> Floats:
+        found = np.zeros(3)
+        for at in range(3):
+            forms = np.flatnonzero((self.waiting > 0) & (self.one[:, at] > 0))
+            if len(forms):
+                lost = self.may[:, forms].any(axis=1) & ~self.others[at][:, forms].any(axis=1) & (self.down == 0)
+                found[at] = self.free[lost, at].sum()
+        return found
+
+
+def _forms(asks: AskRows) -> tuple[Indices, Indices]:
+    """The number of each job's request among the different ones, and the first job of each."""
+    columns: list[Any] = [asks.nodes, asks.cores, asks.memory, asks.gpus, asks.by_core, asks.exclusive]
+    table = np.stack([np.asarray(each).astype(np.uint64) for each in (*columns, asks.classes)], axis=1)
+    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    return which.ravel(), first
+
+
+def _outages(trace: FailureTrace) -> tuple[Values, Values, Values]:
+    return trace.time, trace.node, trace.downtime
