@@ -75,6 +75,7 @@ html_theme_options = {
 }
 html_static_path = ["_static"]
 html_css_files = ["outputs.css"]
+html_js_files = ["names.js"]
 html_sidebars = {name: [] for name in ("install", "tutorial", "units", "questions", "citing", "changes")}
 
 generate.write(HERE / "reference" / "generated", HERE / "reproductions")
