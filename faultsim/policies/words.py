@@ -30,6 +30,7 @@ OrderWord: TypeAlias = Literal[
 PlacementWord: TypeAlias = Literal[
     "first_fit", "first-fit", "ff", "max_free_partition", "mfp", "most_cubic", "cubic", "balancing", "tie_breaking",
     "tie-breaking", "least_failures_first", "lff", "safest_first", "safest", "curve_best_fit", "curve",
+    "slurm_torus", "slurm-torus", "torus3d",
 ]  # fmt: skip
 MigrationWord: TypeAlias = Literal["defragment", "least_failures", "lfm", "none"]
 RecoveryWord: TypeAlias = Literal["requeue", "hot_spares", "hold"]

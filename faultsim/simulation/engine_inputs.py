@@ -30,7 +30,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     """
     world = World(columns=run.log.columns)
     if run.log is not log:
-        world.rows = np.flatnonzero(run.log.size <= log.size.max()).astype(np.int32)
+        world.rows = np.flatnonzero(~run.refused_sizes(run.log.size)).astype(np.int32)
         world.jobs = np.full(len(run.log), -1, np.int32)
         world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
     if run.failures is not None or run.predictor is not None:

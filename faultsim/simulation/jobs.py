@@ -23,7 +23,7 @@ def fitting_log(run: RunOptions) -> Workload:
 
     Nodes reserved by `Static` are not available to jobs.
     """
-    log, nodes = run.log, run.most_nodes
+    log, nodes = _listed_log(run), run.most_nodes
     needed = run.nodes_needed(log.size)
     if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
         return log
@@ -49,6 +49,24 @@ def fitting_log(run: RunOptions) -> Workload:
     raise InputError(
         f"{count:,} of {len(log):,} jobs {'is' if count == 1 else 'are'} {what}: id {first}"
         f'{", ..." if count > 5 else ""}; {remedy} or pass oversized="drop"'
+    )
+
+
+def _listed_log(run: RunOptions) -> Workload:
+    """The log without jobs of sizes that the placement does not list, or `InputError` if they are not to be dropped."""
+    log, placement = run.log, run.placement
+    unlisted = None if placement is None else placement.unlisted_sizes(run.machine, log.size)
+    if unlisted is None or not unlisted.any():
+        return log
+    if run.oversized == "drop" and not unlisted.all():
+        return log.drop(unlisted, "of a size without a listed shape")
+    count = int(unlisted.sum())
+    sizes = np.unique(log.size[unlisted])
+    first = ", ".join(map(str, sizes[:5].tolist())) + (", ..." if len(sizes) > 5 else "")
+    remedy = "" if run.oversized == "drop" else ', or pass oversized="drop"'
+    raise InputError(
+        f"{count:,} of {len(log):,} jobs have a size that no shape of {placement!r:.80} has ({first} nodes): list "
+        f"shapes of these sizes, use unlisted='round_up' for sizes below the largest{remedy}"
     )
 
 
