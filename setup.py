@@ -130,6 +130,7 @@ CARRIERS = {
             "tables.factory",
             "team",
             "torus.chooser",
+            "torus.listed_face",
             "verify",
             "workflow.engine",
         )
@@ -150,6 +151,7 @@ RETYPING = {
         "placement.placed_rules",
         "state",
         "torus.choose",
+        "torus.listed_machine",
         "torus.machine",
     )
 }

@@ -71,6 +71,8 @@ def places_of(settings: Settings) -> tuple[BoxTable | None, int]:
     if machine["name"] == "pod":
         pod = CountedTable(machine)
         return pod, pod.nodes
+    if "shapes" in settings.placement:
+        return table_of(settings)
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
     order = settings.placement.get("box_order", "extents-descending")
     torus = FinderTable(shape, bool(machine.get("wrap", True)), order)

@@ -136,6 +136,10 @@ class Placement(OwnPolicy):
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
+    def unlisted_sizes(self, machine: Any, size: Integers) -> Flags | None:
+        """Which of these sizes no job can have, though the machine has as many nodes; None: it has no list of sizes."""
+        return None
+
     def _plain(self) -> Lowered:
         """With its order of boxes, for one written in Python."""
         own = {"box_order": checks.choice("box_order", self.box_order, BOX_ORDERS)} if self.is_written() else {}

@@ -72,6 +72,7 @@ from faultsim.policies.rescheduling import (
     Static,
     Strategy,
 )
+from faultsim.policies.slurm_torus import SlurmTorus
 from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
 
 __all__ = [
@@ -180,6 +181,8 @@ class PolicyRow:
     compiled: str | Mapping[str, str] = ""
     #: Module of `faultsim.reference` and function or class that do it there, for all machines or by machine.
     reference: str | Mapping[str, str] = ""
+    #: The compiled machine whose places are those of this placement alone; "": the machine's own.
+    places: str = ""
     #: What the compiled engine must follow for it: "progress" of jobs, their "places", "nodes" for both, or "".
     follows: str = ""
     #: What it needs of the run (`faultsim.simulation.compatibility.NEEDS`), and what is usually given then.
@@ -293,6 +296,10 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("placement", "tie_breaking", TieBreaking, _TORUS, "[oliner2004] section 5.2.2",
               compiled="placement.placed_rules:TIE_BREAKING", needs=_PREDICTOR, elsewhere=_BOXES,
               reference="scheduling.placement:tie_breaking"),
+    PolicyRow("placement", "slurm_torus", SlurmTorus, _TORUS, "[slurm2026]", aliases=("torus3d",),
+              compiled="torus.listed_machine:SLURM_TORUS", places="torus.listed_machine:LISTED",
+              needs={"planned boxes": "EasyBackfill(reservation='fixed')"}, elsewhere=_BOXES,
+              reference="scheduling.placement:listed_box"),
     PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _NAMED, "[zhang2004] section 5.2.3",
               aliases=("lff",),
               compiled={"cluster": "placement.cluster_rules:LEAST_FAILURES_FIRST",

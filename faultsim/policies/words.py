@@ -33,6 +33,7 @@ PlacementWord: TypeAlias = Literal[
     "tie-breaking", "least_failures_first", "lff", "safest_first", "safest", "curve_best_fit", "curve",
     "consecutive_best_fit", "consecutive-best-fit", "consecutive", "best_fit", "best-fit", "least_loaded",
     "least-loaded", "lln",
+    "slurm_torus", "slurm-torus", "torus3d",
 ]  # fmt: skip
 MigrationWord: TypeAlias = Literal["defragment", "least_failures", "lfm", "none"]
 RecoveryWord: TypeAlias = Literal["requeue", "hot_spares", "hold"]

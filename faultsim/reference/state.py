@@ -14,12 +14,14 @@ from faultsim import checks
 from faultsim.errors import DecisionError
 from faultsim.policies.registry import find
 from faultsim.policies.settings import Settings
+from faultsim.policies.shapes import listed_shapes
 from faultsim.reference.absences import Absences
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.site.nodes import Ask, Grant, Nodes, asks_of
 from faultsim.reference.torus.boxes import Box, BoxTable
+from faultsim.reference.torus.listed_table import ListedTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
 FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL = range(9)
@@ -496,6 +498,9 @@ def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
         pod = PodTable(machine)
         return pod, pod.nodes
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
+    if "shapes" in settings.placement:
+        listed = ListedTable(shape, listed_shapes(settings))
+        return listed, listed.nodes
     box_order = settings.placement.get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)
     return table, table.nodes

@@ -20,7 +20,9 @@ from faultsim.policies import (
     CompiledPlacement,
     CompiledScheduler,
     ConservativeBackfill,
+    EasyBackfill,
     External,
+    Fcfs,
     NoCheckpoint,
     Policy,
 )
@@ -84,6 +86,11 @@ NEEDS: dict[str, Need] = {
         ),
         "{name} starts jobs on more nodes than they ask for, which decisions from outside do not: use "
         "scheduler={usual} and a built-in placement, or recovery=Requeue()",
+    ),
+    "planned boxes": Need(
+        lambda run: isinstance(run.scheduler, Fcfs | EasyBackfill | Backfill) and run.rescheduling is None,
+        "{name} has boxes of listed shapes only, for which {run.scheduler!r} and rescheduling={run.rescheduling!r} do "
+        "not plan: use scheduler={usual}, Backfill() or Fcfs(), and no rescheduling",
     ),
     "staying": Need(
         lambda run: run.migration is None and run.rescheduling is None,

@@ -21,6 +21,7 @@ from faultsim.policies.recovery import Recovery
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.policies.rescheduling import Rescheduling
 from faultsim.policies.settings import Settings, WorkflowSettings
+from faultsim.policies.shapes import listed_shapes, rows_of
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")
@@ -165,6 +166,9 @@ def parts_of_run(settings: Settings, estimate: Floats, size: Integers, world: Wo
     ticking = "rescheduling" in factories and world.ticks is not None
     if matters or settings.record or "places" in follows or ticking or absences is not None:
         factories = {**factories, "machine": named}
+    row = find("placement", settings.placement["name"])
+    if row is not None and row.places:
+        factories = {**factories, "machine": _factory(row.places)}
     tracked = matters or "progress" in follows or world.predictions is not None or world.clocks is not None
     tracked = tracked or (absences is not None and bool(absences.kills.any()))
     if world.eligibility is not None:  # a running job that is withdrawn is killed
@@ -179,6 +183,8 @@ def _inputs(settings: Settings, estimate: Floats, size: Integers, world: World) 
         inputs["unit"] = settings.machine.get("hosts", 1)
     if "curve" in settings.placement:
         inputs["curve"] = nodes_along(settings.placement["curve"], tuple(settings.machine["shape"]))
+    if "shapes" in settings.placement:
+        inputs["listed"] = rows_of(listed_shapes(settings))
     if settings.rescheduling and "strategy" in settings.rescheduling:
         strategy = settings.rescheduling["strategy"]["name"]
         inputs["parts"] = {"strategy": _part("strategy", strategy, settings.machine["name"])[0]}

@@ -34,7 +34,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     """
     world = World(columns=run.log.columns)
     if run.log is not log:
-        world.rows = kept_rows(run, log)
+        world.rows = kept_rows(run)
         world.jobs = np.full(len(run.log), -1, np.int32)
         world.jobs[world.rows] = np.arange(len(world.rows), dtype=np.int32)
     if has_conditions(log._columns):

@@ -118,6 +118,8 @@ class Execution:
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
+        for row in np.flatnonzero(self._run.refused_sizes(log.size))[:1].tolist():
+            raise InputError(f"job {log.id[row]}: no listed shape has {log.size[row]} nodes")
         runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
         saving = self._run.checkpointing
         interval = None if saving is None else saving.planned_intervals(log, estimate)

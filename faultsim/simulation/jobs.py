@@ -24,9 +24,9 @@ def fitting_log(run: RunOptions) -> Workload:
 
     Nodes reserved by `Static` are not available to jobs.
     """
-    log, nodes = run.log, run.most_nodes
-    if run.machine.asks(log) is not None:
+    if run.machine.asks(run.log) is not None:
         return _held_log(run)
+    log, nodes = _listed_log(run), run.most_nodes
     needed = run.nodes_needed(log.size)
     if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
         return log
@@ -83,14 +83,32 @@ def _held_log(run: RunOptions) -> Workload:
     )
 
 
-def kept_rows(run: RunOptions, kept_log: Workload) -> Integers:
+def kept_rows(run: RunOptions) -> Integers:
     """The rows of the user's log whose jobs `fitting_log` kept, where it left some out."""
     log = run.log
     if run.machine.asks(log) is None:
-        return np.flatnonzero(log.size <= kept_log.size.max()).astype(np.int32)
+        return np.flatnonzero(~run.refused_sizes(log.size)).astype(np.int32)
     kept = np.ones(len(log), np.bool_)
     kept[list(run.machine.refusals(log))] = False
     return np.flatnonzero(kept).astype(np.int32)
+
+
+def _listed_log(run: RunOptions) -> Workload:
+    """The log without jobs of sizes that the placement does not list, or `InputError` if they are not to be dropped."""
+    log, placement = run.log, run.placement
+    unlisted = None if placement is None else placement.unlisted_sizes(run.machine, log.size)
+    if unlisted is None or not unlisted.any():
+        return log
+    if run.oversized == "drop" and not unlisted.all():
+        return log.drop(unlisted, "of a size without a listed shape")
+    count = int(unlisted.sum())
+    sizes = np.unique(log.size[unlisted])
+    first = ", ".join(map(str, sizes[:5].tolist())) + (", ..." if len(sizes) > 5 else "")
+    remedy = "" if run.oversized == "drop" else ', or pass oversized="drop"'
+    raise InputError(
+        f"{count:,} of {len(log):,} jobs have a size that no shape of {placement!r:.80} has ({first} nodes): list "
+        f"shapes of these sizes, use unlisted='round_up' for sizes below the largest{remedy}"
+    )
 
 
 def expected_runtimes(run: RunOptions, log: Workload) -> Floats:

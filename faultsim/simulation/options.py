@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypedDict, TypeVar
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Integers, LongIntegers
+from faultsim.arrays import Flags, Integers, LongIntegers
 from faultsim.data.failures import FailureTrace
 from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
@@ -131,6 +131,12 @@ class RunOptions:
     def most_nodes(self) -> int:
         """Nodes of the largest job that the machine takes, spare nodes left out."""
         return self.machine.largest_job - self.spare_nodes
+
+    def refused_sizes(self, size: Integers) -> Flags:
+        """Which of these sizes no job can have: above the machine, or without a listed shape."""
+        unlisted = None if self.placement is None else self.placement.unlisted_sizes(self.machine, size)
+        larger: Flags = self.nodes_needed(size) > self.most_nodes
+        return larger if unlisted is None else larger | unlisted
 
     def nodes_needed(self, size: Integers) -> Integers | LongIntegers:
         """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""

@@ -85,12 +85,14 @@ ROWS = (*POLICIES, *(row for row in WRITTEN if row.cls in OURS))
 def policies(kind, machine, *, names=None, lacking=(), written=False, unit=1.0, **given):
     """Any policy of a kind on a machine, by its name, but none that needs what is `lacking`; seconds times `unit`.
 
+    Listed shapes, which need planned boxes and sizes that they list, are drawn by `helpers.listed_runs`.
+
     `written` draws policies in Python, too; `given` has the strategies of some parameters.
     """
     rows = [
         row
         for row in (ROWS if written else POLICIES)
-        if row.kind == kind and machine in row.machines and not set(lacking) & set(row.needs)
+        if row.kind == kind and machine in row.machines and not {*lacking, "planned boxes"} & set(row.needs)
         if names is None or row.name in names
     ]
     context = {"machine": machine, "lacking": lacking, "written": written, "unit": unit}

@@ -237,7 +237,7 @@ cdef int has_free_at(void *state, const uint64_t *mask, int32_t need, const plac
     return slices_room(&f.slices, &f.row_maps, mask, <const box_t *>left, need)
 
 
-cdef void close(void *state) noexcept nogil:
+cdef void close_boxes(void *state) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if m == NULL:
         return
@@ -258,7 +258,7 @@ cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, const thresh
     return 0
 
 
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
+cdef void *copy_boxes(const void *state, const void *sim) noexcept nogil:
     cdef const torus_t *t = &(<const torus_machine_t *>state).torus
     cdef torus_machine_t *m = <torus_machine_t *>copy_state(state, sim)
     if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap, &t.limit, NULL) < 0:
@@ -287,16 +287,19 @@ cdef machine_places_t TORUS_PLACES_WITH_SLICES = TORUS_PLACES
 TORUS_PLACES_WITH_SLICES.has_free_at = has_free_at
 
 
-cdef int open_torus(void *target, dict options, dict columns) except -1:
-    cdef machine_t *machine = <machine_t *>target
-    cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, sizeof(torus_machine_t))
+cdef machine_places_t places_of_boxes() noexcept:
+    return TORUS_PLACES
+
+
+cdef void *open_boxes(machine_t *machine, size_t bytes, dict options, dict columns) except NULL:
+    cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, bytes)
     cdef int64_t done = 0
     cdef int code = set_up(m, options["x"], options["y"], options["z"], options["wrap"], &thresholds, &done)
     if code == PYTHON_ERROR:
         raise_waiting()
     if code < 0:
         raise MemoryError("no memory for the torus")
-    machine.copy, machine.close = copy, close
+    machine.copy, machine.close = copy_boxes, close_boxes
     m.largest = -1
     own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
     m.finder.own = m.occ
@@ -306,6 +309,11 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.next_size = next_size
     machine.named = &TORUS_NODES
     machine.placed = &TORUS_PLACES_WITH_SLICES if m.finder.slices.able else &TORUS_PLACES
+    return m
+
+
+cdef int open_torus(void *target, dict options, dict columns) except -1:
+    open_boxes(<machine_t *>target, sizeof(torus_machine_t), options, columns)
     return 0
 
 

@@ -61,7 +61,8 @@ def start(state: State, plan: Plan, job: Job) -> bool:
     for q in state.table.sizes_between(job.needs, min(job.needs + growth(state), state.free)):
         candidates = permitted(state, plan, ahead, state.blocked | closed, q)
         if candidates:
-            box = place(state, job, unsuspected(state, candidates), state.blocked, window_at(state, job, state.now))
+            window = window_at(state, job, state.now)
+            box = place(state, job, unsuspected(state, candidates), state.blocked, window, boxes_of(ahead))
             state.begin(job, box, [], backfilled=True)
             return True
     return False
@@ -135,15 +136,20 @@ def box_at(state: State, plan: Plan, job: Job, first: bool, t: float, end: float
     for q in state.table.sizes_between(job.needs, state.nodes if first else job.needs + growth(state)):
         candidates = permitted(state, plan, met, running | closed, q)
         if candidates:
-            return Reservation(t, end, job.needs, place(state, job, candidates, occupied, window_at(state, job, t)))
+            window = window_at(state, job, t)
+            return Reservation(t, end, job.needs, place(state, job, candidates, occupied, window, boxes_of(met)))
     return None
+
+
+def boxes_of(ahead: Plan) -> int:
+    """What reservations claim."""
+    return union(promise.box.mask for promise in ahead if promise.box is not None)
 
 
 def permitted(state: State, plan: Plan, ahead: Plan, occupied: int, q: int) -> list[Box]:
     """Boxes of a size that are free, clear of the boxes of the reservations in `ahead`, and leave one for the head."""
     assert state.table is not None
-    reserved = union(promise.box.mask for promise in ahead if promise.box is not None)
-    candidates = state.table.free_of_size(occupied | reserved, q)
+    candidates = state.table.free_of_size(occupied | boxes_of(ahead), q)
     head = next((promise for promise in ahead if promise.box is None), None)
     return candidates if head is None else [box for box in candidates if leaves_room(state, plan, head, box)]
 

@@ -12,6 +12,7 @@ from faultsim.reference.job import Job
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
+from faultsim.reference.torus.listed_table import ListedTable, splitmix64
 from faultsim.reference.torus.most_cubic import most_cubic
 
 
@@ -87,8 +88,13 @@ def unsuspected(state: State, candidates: list[Box]) -> list[Box]:
     return [box for box in candidates if not box.mask & avoided] or candidates
 
 
-def place(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
-    """The box the rule takes among the candidates (free, of one size, in contract order), given an occupancy."""
+def place(state: State, job: Job, candidates: list[Box], occupied: int, window: Window, claimed: int = 0) -> Box:
+    """The box the rule takes among the candidates (free, of one size, in contract order), given an occupancy.
+
+    Nodes `claimed` by reservations in the way are in no candidate; to listed shapes they are not available.
+    """
+    if isinstance(state.table, ListedTable):
+        occupied |= claimed
     box: Box = state.rules["placement"](state, job, candidates, occupied, window)
     return box
 
@@ -112,6 +118,21 @@ def max_free_partition(state: State, job: Job, candidates: list[Box], occupied: 
 
 def cubic_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     return most_cubic(candidates)
+
+
+def listed_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """model.md#slurm-choice, or another score (model.md#scores)."""
+    table, given = state.table, state.settings.placement
+    assert isinstance(table, ListedTable)
+    if given["score"] == "first":
+        return candidates[0]
+    if given["score"] == "next-size":
+        return table.next_size(candidates, occupied)
+    if given["score"] == "mfp":
+        return table.largest_left(candidates, occupied)
+    if given["score"] == "random":
+        return table.by_chance(candidates, splitmix64((given["salt"] << 32) + job.index))
+    return table.slurm(candidates, occupied)
 
 
 def tie_breaking(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

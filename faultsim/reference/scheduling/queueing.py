@@ -177,7 +177,9 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
             if not by_T and not fixed:  # fewer cubes may be held back than jobs leave
                 permitted = [box for box in permitted if state.table.fits(at_T | box.mask, head.needs)]
             if permitted:
-                box = place(state, job, unsuspected(state, permitted), state.blocked, window_at(state, job, state.now))
+                claimed = 0 if by_T or not fixed else union(box.mask for box in for_head)
+                window = window_at(state, job, state.now)
+                box = place(state, job, unsuspected(state, permitted), state.blocked, window, claimed)
                 state.begin(job, box, [], backfilled=True)
                 if not by_T and not fixed:
                     for_head = [other for other in for_head if not other.mask & box.mask]

@@ -1,0 +1,121 @@
+"""Listed shapes at listed anchors, as Slurm's topology/torus3d places jobs (model.md#slurm-torus)."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from faultsim import checks
+from faultsim.arrays import Flags, Integers
+from faultsim.errors import OptionError
+from faultsim.policies.base import Check
+from faultsim.policies.placement import Placement
+from faultsim.policies.shapes import Shape, list_text, shapes_of, three_text
+
+__all__ = ["SlurmTorus"]
+
+ScoreWord: TypeAlias = Literal["slurm", "first", "next-size", "mfp", "random"]
+SCORES: tuple[ScoreWord, ...] = get_args(ScoreWord)
+UnlistedWord: TypeAlias = Literal["refuse", "round_up"]
+
+
+def _shapes(value: object) -> str:
+    return list_text("shapes of SlurmTorus", value)
+
+
+def _spacing(value: object) -> str:
+    return three_text("spacing of SlurmTorus", value, 0)
+
+
+def _seed(value: object) -> str:
+    return three_text("seed of SlurmTorus", value, 0)
+
+
+@dataclass(frozen=True)
+class SlurmTorus(Placement):
+    """Slurm's topology/torus3d: listed shapes at listed anchors, least fragmentation cost first.  Torus only.
+
+    A job gets a box of exactly its size of a listed shape, of the first shape that has a free one, and of its free
+    boxes the first that breaks the fewest free boxes of the next larger shape.  Larger boxes never stand in.
+
+    Parameters
+    ----------
+    shapes : str or sequence, default "powers-of-two"
+        Extents in nodes, ``"2x2x4+4x4x4"`` or ``[(2, 2, 4), (4, 4, 4)]``, each with a spacing after ``/`` and a seed
+        after ``@`` if they are its own: ``"2x2x4/1x1x2@0x0x1"``.  A shape is a box as written; rotations are listed
+        too. Or the name of a list: ``"powers-of-two"``, ``"one-per-size"``, ``"every-box"``.
+    spacing : int, str or sequence of int, optional
+        Distance of neighbouring anchors per axis, in nodes, for shapes without their own; by default, and where it is
+        0, the shape's extent.
+    seed : str or sequence of int, optional
+        First anchor per axis, for shapes without their own; by default 0.
+    unlisted : {"refuse", "round_up"}, default "refuse"
+        What becomes of a job of a size that no shape has: an error (``oversized="drop"`` leaves the job out), or it
+        gets the next larger listed size.
+    score : {"slurm", "first", "next-size", "mfp", "random"}, default "slurm"
+        Which free box is best: Slurm's own rule; the first anchor of the first shape; the fewest free boxes of all
+        shapes of the next size; the largest listed box that stays free; any.
+    salt : int, default 0
+        Which boxes ``score="random"`` takes.
+
+    Raises
+    ------
+    OptionError
+        For text that is no shape, and, with the run, for a shape that does not fit the torus.
+
+    References
+    ----------
+    [slurm2026]
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[4, 4])
+    >>> listed = fs.SlurmTorus("1x2x2+2x2x2")
+    >>> held = fs.simulate(log, fs.Torus(2, 2, 4), placement=listed, record=True).allocations
+    >>> [(int(x), int(z)) for x, z in zip(held["x"], held["z"])]
+    [(0, 0), (1, 0)]
+    """
+
+    name: ClassVar[str] = "slurm_torus"
+
+    shapes: Annotated[str, Check(_shapes)] = "powers-of-two"
+    spacing: Annotated[str, Check(_spacing)] = ""
+    seed: Annotated[str, Check(_seed)] = ""
+    unlisted: Annotated[UnlistedWord, Check(checks.choice, "unlisted", known=("refuse", "round_up"))] = "refuse"
+    score: Annotated[ScoreWord, Check(checks.choice, "score", known=SCORES)] = "slurm"
+    salt: Annotated[int, Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.salt and self.score != "random":
+            raise OptionError(
+                f"salt={self.salt} has no effect with score={self.score!r}: leave it out, or use score='random'"
+            )
+
+    def shapes_on(self, machine: Any) -> tuple[Shape, ...]:
+        """The shapes on a torus, by size, equal sizes as listed."""
+        return shapes_of(self.shapes, self.spacing, self.seed, tuple(machine.shape))
+
+    def check_machine(self, machine: Any) -> None:
+        """Refuse a mesh, and shapes that do not fit; other machines are refused by their rows."""
+        if not machine.has_boxes:
+            return
+        if not machine.wraps:
+            raise OptionError(
+                f"SlurmTorus places boxes that wrap around, and {machine} does not: use Torus(..., wrap=True)"
+            )
+        self.shapes_on(machine)
+
+    def unlisted_sizes(self, machine: Any, size: Integers) -> Flags:
+        """Which of these sizes no job can have: those without a shape, or above the largest."""
+        listed = np.unique([shape.size for shape in self.shapes_on(machine)])
+        return size > listed[-1] if self.unlisted == "round_up" else ~np.isin(size, listed)
+
+    def refusal(self, machine: Any, size: int) -> str:
+        """Why no job of this size can start, and which listed sizes are next to it."""
+        listed = sorted({shape.size for shape in self.shapes_on(machine)})
+        at = bisect_left(listed, size)
+        near = " and ".join(str(each) for each in listed[max(0, at - 1) : at + 1])
+        return f"no shape of SlurmTorus has {size} nodes (next to it are {near})"

@@ -1,0 +1,89 @@
+"""A torus on which jobs hold listed boxes only (model.md#slurm-torus): its table of boxes, and the scores."""
+
+from collections.abc import Sequence
+
+from faultsim.policies.shapes import Shape
+from faultsim.reference.torus.boxes import Box, BoxTable, node_mask
+from faultsim.reference.torus.listed_shapes import Grid, ListedTorus
+
+_WORD = 2**64 - 1
+
+
+class ListedTable(BoxTable):
+    """The listed boxes of a torus by size: by shape as listed, then by anchor.
+
+    Every job has a box of exactly its size: no larger size is ever considered.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], shapes: Sequence[Shape]) -> None:
+        x, y, z = self.shape = shape
+        self.nodes = x * y * z
+        self.of_size = {}
+        # Nodes are numbered with z fastest, cells with x fastest.
+        cells = [(i * y + j) * z + k for k in range(z) for j in range(y) for i in range(x)]
+        self.torus = ListedTorus(shape, cells, [Grid(*each) for each in shapes])
+        self.shape_of: dict[Box, int] = {}
+        for number, listed in enumerate(self.torus.shapes):
+            for anchor in listed.anchors:
+                numbers = (*anchor.base, *listed.grid.extents)
+                box = Box(*numbers, listed.size, node_mask(shape, numbers))
+                if box not in self.shape_of:
+                    self.shape_of[box] = number
+                    self.of_size.setdefault(listed.size, []).append(box)
+        self.sizes = sorted(self.of_size)
+
+    def sizes_between(self, low: int, high: int) -> list[int]:
+        return [low] if low in self.of_size and low <= high else []
+
+    def free_of_at_least(self, busy: int, size: int) -> list[Box]:
+        return self.free_of_size(busy, size)
+
+    def fits(self, busy: int, size: int) -> bool:
+        return any(not box.mask & busy for box in self.of_size.get(size, ()))
+
+    # -- scores: the best of some candidates, which are in order, where `taken` is not available
+
+    def free_of_shape(self, number: int, taken: int) -> list[int]:
+        """The nodes of each anchor of a shape whose nodes are all available."""
+        return [anchor.nodes for anchor in self.torus.shapes[number].anchors if not anchor.nodes & taken]
+
+    def slurm(self, candidates: list[Box], taken: int) -> Box:
+        """ "the first listed shape that has a candidate, and of its candidates the one of least cost"."""
+        first = self.shape_of[candidates[0]]
+        shape = self.torus.shapes[first]
+        free = self.torus.free_larger(shape, ~taken & ((1 << self.nodes) - 1))
+        of_shape = [box for box in candidates if self.shape_of[box] == first]
+        return min(of_shape, key=lambda box: met(box, free))
+
+    def next_size(self, candidates: list[Box], taken: int) -> Box:
+        """ "counts the free anchors of all shapes of the next larger size, and takes the least cost of all shapes"."""
+        larger = min((size for size in self.sizes if size > candidates[0].size), default=0)
+        numbers = [number for number, shape in enumerate(self.torus.shapes) if shape.size == larger]
+        free = [nodes for number in numbers for nodes in self.free_of_shape(number, taken)]
+        return min(candidates, key=lambda box: met(box, free))
+
+    def largest_left(self, candidates: list[Box], taken: int) -> Box:
+        """ "leaves the largest listed box free"."""
+        return max(candidates, key=lambda box: self.largest_free(taken | box.mask))
+
+    def by_chance(self, candidates: list[Box], key: int) -> Box:
+        """The one of least hash."""
+
+        def hashed(box: Box) -> int:
+            base = splitmix64((key + (box.x * self.shape[1] + box.y) * self.shape[2] + box.z) & _WORD)
+            return splitmix64((base + (box.a << 42) + (box.b << 21) + box.c) & _WORD)
+
+        return min(candidates, key=hashed)
+
+
+def met(box: Box, free: list[int]) -> int:
+    """How many of the free boxes share a node with a box."""
+    return sum(bool(box.mask & nodes) for nodes in free)
+
+
+def splitmix64(x: int) -> int:
+    """The first number of splitmix64 from a state ([steele2014])."""
+    x = (x + 0x9E3779B97F4A7C15) & _WORD
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _WORD
+    return x ^ (x >> 31)

@@ -1,0 +1,179 @@
+"""SlurmTorus: Slurm's own answers through the compiled rule, both engines, plans, and what is refused
+(model.md#slurm-torus).
+"""
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim._core.torus.listed_face import ListedRule
+from faultsim.errors import InputError, OptionError
+from faultsim.policies.registry import from_lowered
+from faultsim.policies.shapes import shapes_of
+from helpers.listed_runs import differences, random_run
+from helpers.torus3d import LEFT_OUT, available_in, cases_in
+
+TORUS = fs.Torus(4, 4, 8)
+
+
+def compiled_of(case):
+    """The compiled rule for the tori of a case: cells with z fastest, shapes by size."""
+    tori = []
+    for torus in case["tori"]:
+        x, y, z = torus["dims"]
+        cells = np.array(torus["cells"]).reshape(z, y, x).transpose(2, 1, 0).ravel()
+        rows = [
+            [*each["dims"], *(each.get("spacing") or (0, 0, 0)), *(each.get("seed") or (0, 0, 0))]
+            for each in sorted(torus["placements"], key=lambda each: np.prod(each["dims"]))
+        ]
+        tori.append((x, y, z, cells, rows))
+    return ListedRule(tori, case["nodes"])
+
+
+def test_compiled_choices_are_those_of_slurm(data_dir):
+    """Chosen nodes and fragmentation of all cases of one box."""
+    compared = 0
+    for case in cases_in(data_dir):
+        rule, free = compiled_of(case), np.zeros(case["nodes"], np.uint8)
+        free[available_in(case)] = 1
+        assert rule.fragmentation(free) == case["fragmentation"], case["id"]
+        size, weight = case["want"][0], np.array(case.get("weights", ()), np.int64)
+        in_parts = 0 < case.get("segment", 0) <= size
+        if case["result"] not in ("OK", "NO_FIT") or case["kind"] in LEFT_OUT or in_parts:
+            continue
+        found = rule.best(free, size, weight, case.get("required", []))
+        assert (found and sorted(found[2])) == case["chosen"], case["id"]
+        compared += 1
+    assert compared > 2000
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_engines_agree(first):
+    """Columns, allocations, events and ledger of random runs with failures, plans, migration and all scores."""
+    for seed in range(first, first + 50):
+        run = random_run(seed)
+        assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
+
+
+def test_a_copy_of_a_simulation_goes_on_as_it_would():
+    run = random_run(8)
+    sim = fs.Simulation(run.log, run.machine, placement=run.placement, scheduler=run.scheduler)
+    sim.step()
+    other = sim.copy()
+    sim.run()
+    other.run()
+    assert other.result().jobs["start"].tolist() == sim.result().jobs["start"].tolist()
+
+
+def box_of(result, job):
+    held = result.allocations
+    row = held["job"].tolist().index(job)
+    return tuple(int(held[name][row]) for name in "xyzabc")
+
+
+def test_no_larger_box_stands_in():
+    """Two free boxes of 2 nodes that touch are no box of 3, and a box of 4 is none of 2."""
+    log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[4, 2])
+    machine, listed = fs.Torus(1, 1, 8), fs.SlurmTorus("1x1x4+1x1x2/1x1x8@0x0x1")
+    assert fs.simulate(log, machine, placement=listed).jobs["wait"].tolist() == [0, 9]
+    assert fs.simulate(log, machine, placement=fs.FirstFit()).jobs["wait"].tolist() == [0, 0]
+
+
+def test_what_a_reservation_claims_is_not_available():
+    """Job 1 waits for [0, 16).  Of the rest, [16, 24), the boxes at both ends break one box of 4; with nodes 14 and 15
+    available the first would break two.
+    """
+    log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 50], size=[2, 16, 2])
+    machine, listed = fs.Torus(1, 1, 24), fs.SlurmTorus("1x1x2+1x1x4/1x1x2+1x1x16/1x1x24")
+    fixed = fs.EasyBackfill(reservation="fixed")
+    for scheduler in (fixed, fs.Backfill(depth=2, reservation="fixed")):
+        result = fs.simulate(log, machine, placement=listed, scheduler=scheduler, record=True)
+        assert result.jobs["start"].tolist() == [0, 10, 2]
+        assert box_of(result, 2) == (0, 0, 16, 1, 1, 2)
+
+
+def test_a_plan_has_a_box_of_the_rule():
+    """The head needs all of one half, and a job that would outlive its start there stays out."""
+    log = fs.Workload(submit=[0, 0, 1, 2], runtime=[10, 30, 10, 50], size=[2, 4, 4, 2])
+    machine, listed = fs.Torus(1, 1, 8), fs.SlurmTorus("1x1x2+1x1x4")
+    fixed = fs.simulate(log, machine, placement=listed, scheduler=fs.EasyBackfill(reservation="fixed"), record=True)
+    assert fixed.jobs["start"].tolist() == [0, 0, 10, 20]
+    assert fs.simulate(log, machine, placement=listed, scheduler=fs.Fcfs()).jobs["start"].tolist() == [0, 0, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"shapes": "power-of-two"}, "did you mean 'powers-of-two'"),
+        ({"shapes": "2x2"}, "three numbers"),
+        ({"shapes": "1x1x2@0x0x1/1x1x8"}, "a shape is AxBxC"),
+        ({"shapes": "2x2x2@1x1x-1"}, "at least 0"),
+        ({"shapes": []}, "must be shapes"),
+        ({"shapes": [{"dims": [2, 2, 2], "space": 1}]}, "dims, spacing and seed"),
+        ({"spacing": "2x2"}, "spacing of SlurmTorus has three numbers"),
+        ({"score": "slurn"}, "did you mean 'slurm'"),
+        ({"unlisted": "round"}, "unknown unlisted"),
+        ({"salt": 3}, "salt=3 has no effect"),
+    ],
+)
+def test_what_is_no_list_is_refused(given, message):
+    with pytest.raises(OptionError, match=message):
+        fs.SlurmTorus(**given)
+
+
+LOG = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 5], size=[3, 4, 128])
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "message"),
+    [
+        (fs.Cluster(8), {}, "SlurmTorus places boxes, and cluster:8 has none"),
+        (fs.Torus(4, 4, 8, wrap=False), {}, "wrap around"),
+        (TORUS, {"placement": fs.SlurmTorus("5x1x1")}, "its extent along x is 5, of 4"),
+        (TORUS, {"placement": fs.SlurmTorus("1x1x1/5x1x1")}, "its spacing along x must be 1 to 4"),
+        (TORUS, {"placement": fs.SlurmTorus("1x1x1", seed="0x4x0")}, "its seed along y must be 0 to 3"),
+        (TORUS, {"scheduler": fs.ConservativeBackfill()}, "do not plan"),
+    ],
+)
+def test_where_lists_do_not_fit_is_refused(machine, options, message):
+    with pytest.raises(OptionError, match=message):
+        fs.simulate(LOG, machine, **{"placement": fs.SlurmTorus(), **options})
+
+
+def test_sizes_without_a_shape():
+    """They are refused by name, left out, or rounded up; those above the largest are never rounded."""
+    with pytest.raises(InputError, match=r"1 of 3 jobs have a size that no shape .* \(3 nodes\).*round_up.*drop"):
+        fs.simulate(LOG, TORUS, placement=fs.SlurmTorus())
+    dropped = fs.simulate(LOG, TORUS, placement=fs.SlurmTorus(), oversized="drop")
+    assert dropped.jobs["size"].tolist() == [4, 128]
+    rounded = fs.simulate(LOG, TORUS, placement=fs.SlurmTorus(unlisted="round_up"))
+    assert rounded.jobs["allocated"].tolist() == [4, 4, 128]
+    with pytest.raises(InputError, match=r"\(128 nodes\)"):
+        fs.simulate(LOG, TORUS, placement=fs.SlurmTorus("1x1x4", unlisted="round_up"))
+
+
+@pytest.mark.parametrize(
+    "placement",
+    [
+        fs.SlurmTorus(),
+        fs.SlurmTorus([(2, 2, 2), "1x1x2@0x0x1"], spacing=1, seed=(0, 1, 0), score="random", salt=7),
+        fs.SlurmTorus([{"dims": [2, 2, 4], "spacing": [1, 0, 4], "seed": [0, 0, 3]}], unlisted="round_up"),
+    ],
+)
+def test_text_and_plain_form_lead_back(placement):
+    options = ",".join(f"{name}={value}" for name, value in placement.lower().items() if name != "name" and value != "")
+    assert fs.parse_policy("placement", f"slurm_torus:{options}") == placement
+    assert from_lowered("placement", placement.lower()) == placement
+
+
+@pytest.mark.parametrize("dims", [(4, 4, 8), (3, 5, 2), (1, 1, 7)])
+def test_named_lists(dims):
+    nodes = int(np.prod(dims))
+    powers = {shape.size for shape in shapes_of("powers-of-two", "", "", dims)}
+    assert {1, nodes} <= powers
+    assert all(size & (size - 1) == 0 for size in powers - {nodes})
+    sizes = [shape.size for shape in shapes_of("one-per-size", "", "", dims)]
+    assert sizes == sorted(set(sizes))
+    boxes = shapes_of("every-box", "", "", dims)
+    assert len({shape.extents for shape in boxes}) == len(boxes) == nodes
+    assert {shape.size for shape in boxes} == set(sizes)

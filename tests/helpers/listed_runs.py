@@ -1,0 +1,88 @@
+"""Random runs with listed shapes: small tori, every score, failures, migration; and how two results are compared."""
+
+import numpy as np
+
+import faultsim as fs
+
+TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 2), (4, 2, 5), (1, 8, 9), (4, 4, 8)]
+SCORES = ("slurm", "slurm", "first", "next-size", "mfp", "random")
+
+
+def random_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str:
+    """A list of shapes with spacings and seeds of all kinds, or one of the named lists."""
+    if rng.random() < 0.25:
+        small = ["every-box"] if np.prod(dims) <= 27 else []
+        return str(rng.choice(["powers-of-two", "one-per-size", *small]))
+    parts = ["1x1x1"] if rng.random() < 0.6 else []
+    for _ in range(rng.integers(1, 7)):
+        extents = [int(rng.integers(1, whole + 1)) for whole in dims]
+        text = "x".join(map(str, extents))
+        if rng.random() < 0.4:
+            text += "/" + "x".join(str(rng.integers(0, whole + 1)) for whole in dims)
+        if rng.random() < 0.4:
+            text += "@" + "x".join(str(rng.integers(0, whole)) for whole in dims)
+        parts.append(text)
+    rng.shuffle(parts)
+    return "+".join(parts)
+
+
+def random_run(seed: int) -> fs.Run:
+    """A run of up to 30 jobs in whole seconds, with many ties."""
+    rng = np.random.default_rng(seed)
+    machine = fs.Torus(TORI[rng.integers(len(TORI))])
+    score = str(rng.choice(SCORES))
+    placement = fs.SlurmTorus(
+        random_shapes(rng, machine.shape),
+        unlisted="round_up",
+        score=score,
+        salt=int(rng.integers(1, 99)) if score == "random" else 0,
+    )
+    listed = sorted({shape.size for shape in placement.shapes_on(machine)})
+    jobs, span = int(rng.integers(1, 31)), int(rng.choice([1, 20, 60]))
+    size = rng.choice(listed, jobs) if rng.random() < 0.5 else rng.integers(1, listed[-1] + 1, jobs)
+    runtime = rng.integers(0, 25, jobs)
+    estimate = np.where(rng.random(jobs) < 0.2, -1, np.maximum(0, runtime + rng.integers(-3, 15, jobs)))
+    log = fs.Workload(submit=np.sort(rng.integers(0, span, jobs)), runtime=runtime, size=size, estimate=estimate)
+    repairs, order = str(rng.choice(["known", "unknown"])), rng.choice(["arrival", "shortest", "largest"])
+    planning = {
+        "reservation": str(rng.choice(["fixed", "any"])),
+        "order": fs.parse_policy("order", str(order)),
+        "max_growth": int(rng.choice([0, 1, 3])),
+        "repairs": repairs,
+    }
+    schedulers = [
+        fs.Fcfs(),
+        fs.EasyBackfill(**planning),
+        fs.EasyBackfill(**planning),
+        fs.Backfill(depth=int(rng.integers(1, 5)), **planning),
+        fs.Backfill(depth=None, **planning),
+    ]
+    failures = recovery = None
+    if rng.random() < 0.6:
+        count = int(rng.integers(1, 8))
+        time, node = np.sort(rng.integers(0, 80, count)), rng.integers(0, machine.nodes, count)
+        failures = fs.FailureTrace(time=time, node=node, downtime=rng.choice([0, 3, 30], count))
+        recovery = fs.Requeue(str(rng.choice(["arrival", "tail"])))
+    return fs.Run(
+        log,
+        machine,
+        scheduler=schedulers[rng.integers(len(schedulers))],
+        placement=placement,
+        migration=fs.Defragment(cost=float(rng.choice([0, 2])), max_concentration=1.0) if rng.random() < 0.3 else None,
+        failures=failures,
+        recovery=recovery,
+        estimates=str(rng.choice(["requested", "actual"])),
+        start_delay=float(rng.choice([0, 0, 2])),
+        record=True,
+    )
+
+
+def differences(one: fs.Result, other: fs.Result) -> list[str]:
+    """Names of the columns in which two results differ."""
+    found = [
+        f"{table}.{name}"
+        for table in ("jobs", "allocations", "events")
+        for name, column in getattr(one, table).items()
+        if not np.array_equal(column, getattr(other, table)[name])
+    ]
+    return found + [key for key, value in one.ledger.items() if not np.isclose(value, other.ledger[key])]
