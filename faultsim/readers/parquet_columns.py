@@ -60,7 +60,7 @@ def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str
     try:
         plain = parquet.ParquetFile(io.BytesIO(content))
         _bounded(plain.metadata, len(content), name)
-        schema = plain.schema_arrow  # pyarrow makes it anew each time
+        schema = plain.schema_arrow  # which pyarrow makes again at each access
         fields = [schema.field(at) for at in range(len(schema))]
         kept = [field for field in fields if is_plain(arrow, field.type)]
         counts = Counter(field.name for field in fields)
