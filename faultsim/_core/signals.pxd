@@ -12,7 +12,7 @@ cdef enum:
     STEPS = 4194304          # between two checks: some milliseconds, so that Ctrl-C is quick and checks cost nothing
 
 cdef bint look_for_signals() noexcept nogil
-# In a pass of a simulation, which can raise only what its owner keeps: OK, or PYTHON_ERROR.
+# In a pass of a simulation, which can raise only what its owner keeps: 0, or -1 if a handler has raised.
 cdef int keep_interrupt(void *owner) noexcept nogil
 cdef int raise_waiting() except -1
 

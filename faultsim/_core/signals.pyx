@@ -3,8 +3,6 @@
 from cpython.exc cimport PyErr_CheckSignals as check_signals
 from cpython.ref cimport PyObject
 
-from faultsim._core.status cimport OK, PYTHON_ERROR
-
 cdef extern from "Python.h":
     int PyErr_CheckSignals()         # and the exception waits, which Cython's own declaration would raise here
 
@@ -21,13 +19,13 @@ cdef int raise_waiting() except -1:
 
 
 cdef int keep_interrupt(void *owner) noexcept nogil:
-    cdef int code = OK
+    cdef int code = 0
     if owner == NULL:
-        return OK
+        return 0
     with gil:
         try:
             check_signals()
         except BaseException as error:
             (<object><PyObject *>owner).keep_error(error)
-            code = PYTHON_ERROR
+            code = -1
     return code

@@ -59,7 +59,7 @@ class InArrow(Protocol):
 
 
 def write_parquet(path: str | os.PathLike[str], table: InArrow) -> None:
-    """A Parquet file of a table, all types kept."""
+    """A Parquet file of a table, all types kept, with checksums, which readers check."""
     parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
     with whole_file(path) as file:
-        parquet.write_table(table.to_arrow(), file)
+        parquet.write_table(table.to_arrow(), file, write_page_checksum=True)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from faultsim import checks
 from faultsim.arrays import Flags, Texts, Values
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name, read_only
+from faultsim.data.complete_files import with_end
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import priorities
 from faultsim.data.grouped_failures import GroupedFailures
@@ -551,17 +552,19 @@ class FailureTrace(GroupedFailures):
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard output).
 
-        `faultsim.read_failures` returns an identical trace, bit for bit.
+        `faultsim.read_failures` returns an identical trace, bit for bit, and refuses a file that was cut or altered.
 
         Examples
         --------
         >>> import faultsim as fs
         >>> fs.FailureTrace([60, 90.5], [0, 2], [0, 30], coin=[0.25, 0.75], span=3600).write_csv("-")
+        # Complete: if the last line is End, with the count and CRC-32 of the lines before it
         # faultsim failure trace, version 1
         # span: 3600
         time,node,downtime,coin
         60,0,0,0.25
         90.5,2,30,0.75
+        # End: 6 lines, crc32 89e3a10d
         """
         name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
         slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
@@ -573,7 +576,7 @@ class FailureTrace(GroupedFailures):
         span = f"# span: {shortest(np.array([self._span]))[0]}\n"
         head = f"{CSV_MARK}\n{span}{name}{numbers}{slow}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))
-        write_text(path, head + "".join(row + "\n" for row in rows))
+        write_text(path, with_end("#", head + "".join(row + "\n" for row in rows)))
 
     @classmethod
     def from_pandas(

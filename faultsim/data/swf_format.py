@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from faultsim.arrays import Values
+from faultsim.data.complete_files import with_end
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError
 
@@ -122,6 +123,8 @@ def _comment_lines(comments: Sequence[str]) -> Iterator[str]:
 def write_rows(path: str | os.PathLike[str], fields: Mapping[str, Values], comments: Sequence[str]) -> None:
     """Write an SWF file: header lines, then a row per job with `MISSING` in every field that is not given.
 
+    The first line announces the last, which lets the reader check that the file is whole.
+
     Parameters
     ----------
     path : path
@@ -142,8 +145,10 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, Values], comme
     --------
     >>> import numpy as np
     >>> write_rows("-", {"id": np.array([1]), "submit": np.array([0.5])}, ["; Version: 2.2"])
+    ; Complete: if the last line is End, with the count and CRC-32 of the lines before it
     ; Version: 2.2
     1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+    ; End: 3 lines, crc32 ba0d5dea
     """
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
@@ -155,4 +160,4 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, Values], comme
     missing = [str(MISSING)] * rows
     columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]
     lines = [*_comment_lines(comments), *map(" ".join, zip(*columns, strict=True)), ""]
-    write_text(path, "\n".join(lines))
+    write_text(path, with_end(";", "\n".join(lines)))

@@ -268,10 +268,13 @@ class Workload(JobTable):
         """Write the workload as an SWF file of 18 fields (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard
         output).
 
-        The header lines of the file it came from are kept, with new counts.  Reading the file returns an equal
-        workload. Both size fields (5 and 8) hold the size.  Further columns that have the name of a field (``queue``,
-        ``partition``, ``group``) are written there; the format has no place for others.  A job with a time in
-        ``cancel`` whose run time is its estimate is written as one that was cancelled while it waited, for
+        The header lines of the file it came from are kept, with new counts.  The last line, which the first announces,
+        has the count of lines and a digest, so that the reader refuses a file that was cut or altered since.  Reading
+        the file returns an equal workload.
+
+        Both size fields (5 and 8) hold the size.  Further columns that have the name of a field (``queue``,
+        ``partition``, ``group``) are written there; the format has no place for others.  A job with a
+        time in ``cancel`` whose run time is its estimate is written as one that was cancelled while it waited, for
         ``read_swf(path, cancelled="keep")``; other times of ``cancel`` are lost.
 
         Raises
@@ -283,11 +286,13 @@ class Workload(JobTable):
         --------
         >>> import faultsim as fs
         >>> fs.Workload(submit=[0], runtime=[2.5], size=[4]).write_swf("-")
+        ; Complete: if the last line is End, with the count and CRC-32 of the lines before it
         ; Version: 2.2
         ; MaxJobs: 1
         ; MaxRecords: 1
         ; Note: written by faultsim
         1 0 -1 2.5 4 -1 -1 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+        ; End: 6 lines, crc32 108c1338
         """
         fields: dict[str, Values] = {
             "id": self.id,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from faultsim import checks, vocabulary
 from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
+from faultsim.data.complete_files import complete
 from faultsim.data.failures import FailureTrace
 from faultsim.data.numbering import Numbering, numbering_of_text
 from faultsim.data.slowdowns import SlowOutage, slow_outage
@@ -147,7 +148,7 @@ def read_failures(
     (('node001', 'node007'), array([9000., 3600.]))
     """
     lines = Lines(path, binary=_PARQUET)
-    content = b"".join(lines)
+    content = b"".join(complete(lines.name, lines))
     covers = None if span is None else checks.number("span", span, low=0.0, unit="s")
     given = _asked_for(columns, time=time, node=node, finish=finish, downtime=downtime)
     asked = _Options(given, unit, nodes, covers, begin, end, decimal, zone, rng)

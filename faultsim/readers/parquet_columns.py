@@ -60,14 +60,16 @@ def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str
     try:
         plain = parquet.ParquetFile(io.BytesIO(content))
         _bounded(plain.metadata, len(content), name)
-        schema = plain.schema_arrow  # pyarrow makes it anew each time
+        schema = plain.schema_arrow  # which pyarrow makes again at each access
         fields = [schema.field(at) for at in range(len(schema))]
         kept = [field for field in fields if is_plain(arrow, field.type)]
         counts = Counter(field.name for field in fields)
         if twice := next((key for key, count in counts.items() if count > 1), None):
             raise InputError(f"{name}: column {twice!r} appears twice")
         words = [field.name for field in kept if _is_text(arrow, field.type)]
-        table = parquet.ParquetFile(io.BytesIO(content), read_dictionary=words).read([field.name for field in kept])
+        table = parquet.ParquetFile(io.BytesIO(content), read_dictionary=words, page_checksum_verification=True).read(
+            [field.name for field in kept]
+        )
         table.validate(full=True)  # places of words, above all
         # Names and words are decoded, and values converted, only here.
         names = table.column_names
@@ -90,7 +92,8 @@ def _as_text(content: bytes, column: str, name: str, size: int) -> list[str]:
     found: list[str] = []
     unpacked = 0
     try:
-        for batch in parquet.ParquetFile(io.BytesIO(content)).iter_batches(batch_size=_BATCH, columns=[column]):
+        file = parquet.ParquetFile(io.BytesIO(content), page_checksum_verification=True)
+        for batch in file.iter_batches(batch_size=_BATCH, columns=[column]):
             # In arrow, then as text: a value of a list takes at least a byte, and some tens as an object of Python.
             check_unpacked(f"{name}: column {column!r}", unpacked + batch.nbytes, size)
             for part in batch.columns[0].to_pylist():

@@ -14,6 +14,7 @@ from faultsim import checks
 from faultsim._core.number_lines import parse_block
 from faultsim.arrays import Values
 from faultsim.checks import parsed
+from faultsim.data.complete_files import announces, complete
 from faultsim.data.estimates import warn_of_estimates
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
@@ -131,7 +132,7 @@ def read_swf(
     lines = Lines(path)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
     read = _Log(lines.name, dropped, columns, size, keeps=cancelled == "keep")
-    for block in lines:
+    for block in complete(lines.name, lines):
         read.add(block)
     table = read.table()
     if not len(table["submit"]):
@@ -175,6 +176,11 @@ class _Log:
         self._wanted = tuple(dict.fromkeys((*_WANTED, *columns, *(("wait", "status") if keeps else ()))))
         self._keeps = keeps
         self._usual = {key: values for key, values in _USUAL.items() if key not in self._wanted}
+
+    def comment(self, line: bytes) -> None:
+        """Keep a comment, unless it announces the last line, as each file that is written has one of its own."""
+        if not announces(line):
+            self.comments.append(line.decode("utf-8", "replace"))
 
     def add(self, block: bytes) -> None:
         """Read one block of whole lines."""
@@ -253,7 +259,7 @@ def _read_block(log: _Log, block: bytes) -> _Table | None:
     for line in block.split(b"\n"):
         text = line.strip()
         if text[:1] == b";":
-            log.comments.append(text.decode("utf-8", "replace"))
+            log.comment(text)
         elif text:
             rows.append(line)
     if not rows:

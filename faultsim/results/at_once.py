@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from faultsim._core.job_terms import COLUMNS, job_terms
-from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS, share_lost
 from faultsim.results.metrics import cut_share
 
 #: Rows of terms: slowdowns, which jobs of run time 0 do not have; requested node-seconds; first of those of failures.
@@ -77,7 +77,7 @@ def metrics_at_once(
         "mean_slowdown": slowdowns / ran if ran else math.nan,
         "capacity_utilized": utilized,
         "capacity_unused": unused,
-        "capacity_lost": 1.0 - utilized - unused,
+        "capacity_lost": share_lost(utilized, unused),
         "utilization": _ratio(math.fsum([ledger[account] for account in _OCCUPIED]), capacity),
         "throughput": _ratio(jobs, makespan),
         "migrations_attempted": output["migrations_attempted"],

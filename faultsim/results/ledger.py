@@ -60,6 +60,21 @@ def without_negative(ledger: Mapping[str, float]) -> Mapping[str, float]:
     return made
 
 
+def share_lost(utilized: float, unused: float) -> float:
+    """1 - utilized - unused, and 0 where that is negative by rounding; NaN where a share is NaN.
+
+    Work is counted by run times, and the makespan by the clock, which shows late times in steps of a microsecond: short
+    jobs that follow each other there may take less time on the clock than their run times.
+
+    Examples
+    --------
+    >>> share_lost(0.5, 0.25), share_lost(0.75, 0.25000000000000011)
+    (0.25, 0.0)
+    """
+    lost = 1.0 - utilized - unused
+    return 0.0 if lost < 0.0 else lost
+
+
 def account_words(account: str) -> str:
     """An account in words, the same in figures, reports and tables.
 

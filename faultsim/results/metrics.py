@@ -16,7 +16,7 @@ from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import JobState
 from faultsim.errors import OptionError
 from faultsim.results.goodput_metrics import GOODPUT_METRICS
-from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS, share_lost
 from faultsim.results.metric_table import Measured, Metric, adding_to
 
 Denominator: TypeAlias = Literal["max", "min"]
@@ -154,8 +154,8 @@ def capacity_unused(result: Measured) -> float:
 
 @_metric("1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)", whole=True)
 def capacity_lost(result: Measured) -> float:
-    """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
-    return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
+    """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused, at least 0; NaN if T is 0."""
+    return share_lost(result.metrics["capacity_utilized"], result.metrics["capacity_unused"])
 
 
 @_metric("sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util")

@@ -136,7 +136,7 @@ def test_convert(capsys, files):
     assert trace.name == "LANL system 2 (0 s = 2005-06-21 00:00)"
     status, out, err = run(capsys, "convert", files / "own.csv.gz", "-")
     assert (status, err) == (0, "")
-    assert out.startswith("# faultsim failure trace, version 1\n# span: 100\n")
+    assert out.partition("\n")[2].startswith("# faultsim failure trace, version 1\n# span: 100\n")
     status, out, err = run(capsys, "convert", files / "own.csv.gz", out_file, "--json")
     assert json.loads(out)["out"] == str(out_file)
     assert json.loads(out)["n_failures"] == 3

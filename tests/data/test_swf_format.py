@@ -40,9 +40,11 @@ def test_rows(tmp_path: Path) -> None:
     path = tmp_path / "x.swf"
     write_rows(path, {"id": np.array([1, 2]), "wait": np.array([0.5, 3.0]), "user": np.array([7, -1])}, ["; A: b"])
     assert path.read_text() == (
+        "; Complete: if the last line is End, with the count and CRC-32 of the lines before it\n"
         "; A: b\n"
         "1 -1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 7 -1 -1 -1 -1 -1 -1\n"
         "2 -1 3 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
+        "; End: 4 lines, crc32 1b6c9fda\n"
     )
     with pytest.raises(fs.InputError, match="runtimes: not a field of an SWF file; the fields are id, submit"):
         write_rows(path, {"runtimes": np.array([1])}, [])

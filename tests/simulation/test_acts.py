@@ -62,7 +62,7 @@ def test_who_was_killed_is_told_from_who_ended_and_who_timed_out(engine, overrun
     result.save(tmp_path / "run.npz")
     assert fs.load_result(tmp_path / "run.npz").jobs["state"].tolist() == result.jobs["state"].tolist()
     result.write_swf(tmp_path / "run.swf")
-    rows = (tmp_path / "run.swf").read_text().splitlines()[-3:]
+    rows = (tmp_path / "run.swf").read_text().splitlines()[-4:-1]
     assert [row.split()[10] for row in rows] == ["5", "1", {"extend": "1", "kill": "5"}[overrun]]
     result.write_batsim(tmp_path / "run.csv")
     assert (tmp_path / "run.csv").read_text().splitlines()[1].count("COMPLETED_KILLED") == 1
