@@ -97,7 +97,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
             By this and `step` while another thread is in one of them.
         """
         if seed is not None:
-            checks.whole("seed", seed, low=0)
+            seed = checks.whole("seed", seed, low=0)
         with self._door.enter():
             super().reset(seed=seed)
             return self._reset(options)
