@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -184,8 +185,10 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             raise OptionError(f"reset_mask must be {self.num_envs} booleans, not all False")
         if seed is None or isinstance(seed, int):
             seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
-        else:
+        elif isinstance(seed, Iterable) and getattr(seed, "shape", True):
             seeds = list(seed)
+        else:
+            raise OptionError(f"seed must be a number or {self.num_envs} of them, got {seed!r:.60}")
         if len(seeds) != self.num_envs:
             raise OptionError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
         for number in seeds:

