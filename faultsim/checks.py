@@ -529,12 +529,46 @@ def refuse_masked(name: str, values: object) -> None:
         raise InputError(f"{name}, row {masked.index(True)}: the value is masked, that is, missing")
 
 
+def real_array(name: str, values: object) -> "np.ndarray[Any, Any]":
+    """An array of what is given, with nothing that is masked, missing (NaT), complex or a date.
+
+    Raises
+    ------
+    InputError
+        It has such values, or is ragged.
+
+    Examples
+    --------
+    >>> real_array("time", [1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> real_array("time", [1, 2j])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: time: expected real numbers, got [1, 2j]
+    """
+    import numpy as np
+
+    refuse_masked(name, values)
+    found = array(name, values)
+    if found.dtype.kind in "cM" or (found.dtype.kind == "m" and bool(np.isnat(found).any())):
+        raise InputError(f"{name}: expected real numbers, got {shown(values)}")
+    if found.dtype.kind == "O":  # of Python's numbers, or with None
+        refuse_masked(name, found.ravel().tolist())
+        for each in found.ravel().tolist():
+            refuse_missing(name, each)
+            if isinstance(each, complex):
+                raise InputError(f"{name}: expected real numbers, got {each!r:.60}")
+    return found
+
+
 def refuse_missing(what: str, value: object) -> None:
     """Raise `OptionError` for what other libraries have in place of a missing value: NaT, or one that is masked."""
     if hasattr(value, "dtype"):
         import numpy as np
 
         array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise OptionError(f"{what} must be a real number, got {value!r:.60}")
         if np.ma.is_masked(value) or (array.dtype.kind in "mM" and bool(np.isnat(array).any())):
             raise OptionError(f"{what} is missing, got {value!r:.60}")
     elif type(value).__name__ in ("NaTType", "NAType"):

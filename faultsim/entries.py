@@ -131,7 +131,7 @@ def blame(
 ) -> OptionError | None:
     """An error that names the first argument which is not of its annotated type; None if all are.
 
-    `OSError` with a number and a file is not raw: the system says what is wrong with a file.
+    Neither `MemoryError` nor `OSError` with a number and a file is raw: Python and the system say what is wrong.
 
     Examples
     --------
@@ -141,7 +141,9 @@ def blame(
     >>> blame(row, (5,), {}, TypeError()) is None
     True
     """
-    if isinstance(error, Warning) or (isinstance(error, OSError) and None not in (error.errno, error.filename)):
+    if isinstance(error, Warning | MemoryError) or (
+        isinstance(error, OSError) and None not in (error.errno, error.filename)
+    ):
         return None
     if _of_callers(error):
         return None
@@ -150,8 +152,6 @@ def blame(
         bound = inspect.signature(inside, follow_wrapped=False).bind_partial(*args, **kwargs)
     except (TypeError, ValueError):  # arguments that do not fit by number or name: Python's own words are good
         return None
-    if isinstance(error, MemoryError):
-        return _too_large(_owner(inside), bound.arguments)
     kinds, scope = _annotations(inside), vars(sys.modules.get(inside.__module__, sys))
     owner = _owner(inside)
     tests: list[Callable[[Any, Any], bool]] = [is_a]
@@ -212,15 +212,6 @@ def _first(
 def _owner(inside: Any) -> str:
     name: str = inside.__qualname__.replace(".__init__", "").replace(".__call__", "")
     return name.rpartition("<locals>.")[2]
-
-
-def _too_large(owner: str, given: Mapping[str, Any]) -> OptionError | None:
-    """The largest of the numbers that are given, where memory is not enough."""
-    numbers = {name: value for name, value in given.items() if is_a(value, int) and value >= 100_000}
-    if not numbers:
-        return None
-    name = max(numbers, key=lambda each: numbers[each])
-    return OptionError(f"{owner}: {name}={numbers[name]} takes more memory than there is")
 
 
 def _said(value: Any) -> str:
@@ -322,6 +313,10 @@ def _is_usual(value: Any, kind: Any) -> bool:
 
 
 def _is_plain(value: Any, kind: Any) -> bool:
+    import numpy as np
+
+    if kind in (int, float) and (np.ma.is_masked(value) or isinstance(value, np.datetime64 | np.timedelta64)):
+        return False
     if kind is bool:
         return value is True or value is False
     if kind is str:
@@ -355,7 +350,7 @@ def _is_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     import numpy as np
 
     if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and value.dtype != object
+        return isinstance(value, np.ndarray) and not np.ma.is_masked(value)
     if origin is os.PathLike:
         return isinstance(value, os.PathLike) and isinstance(os.fspath(value), str)
     if isinstance(value, str | bytes) and origin is not str:

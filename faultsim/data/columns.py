@@ -346,6 +346,9 @@ def in_seconds(values: object, array: Values) -> Values:
         return array
     rows: Any = values if isinstance(values, list | tuple) and array.ndim == 1 else array.ravel().tolist()
     found = [checks.seconds(each) for each in rows]
+    for each, length in zip(rows, found, strict=True):
+        if isinstance(each, str) and length is not None and length < 0:
+            raise InputError(f"a duration is 0 or more, got {each!r}")
     if all(each is None for each in found):
         return array
     mixed = [each if length is None else length for each, length in zip(rows, found, strict=True)]

@@ -227,7 +227,10 @@ class DomainTable(ReadOnly):
         >>> fs.Domains.blocks(4, 2).taken(np.array([1, 0, 1]))
         (array([0, 0, 1, 1, 2, 2]), array([2, 3, 0, 1, 2, 3], dtype=int32))
         """
-        rows = np.asarray(rows, dtype=np.int64)
+        try:
+            rows = np.asarray(rows, dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"domains: expected numbers of rows, got {rows!r:.60}") from None
         if rows.ndim != 1:
             raise InputError(f"domains: expected rows in one dimension, got {rows.ndim}")
         if ((rows < 0) | (rows >= len(self))).any():

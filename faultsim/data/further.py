@@ -46,6 +46,7 @@ def further_columns(given: Mapping[str, object], length: int) -> dict[str, Value
 
 def any_column(values: object, name: str, *, length: int | None = None) -> Values:
     """A column of any NumPy type but objects, which may be text, as a contiguous, read-only copy."""
+    checks.refuse_masked(f"columns: {name}", values)
     try:
         array = np.asarray(values)
     except ValueError as error:

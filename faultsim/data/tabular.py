@@ -66,7 +66,7 @@ class Tabular(checks.Listed):
             If there is no such row.
         """
         columns = self._tabular()
-        rows, at = len(next(iter(columns.values()), ())), int(number)
+        rows, at = len(next(iter(columns.values()), ())), checks.whole("row", number)
         if not -rows <= at < rows:
             raise IndexError(f"no row {at}: there are {rows:,}")
         at %= rows

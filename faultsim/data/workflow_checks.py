@@ -18,6 +18,8 @@ _MAX_JOBS = 2**31 - 1  # job numbers are int32
 
 def checked_cost(cost: Costs) -> Values:
     """As one number per job, or rows of them; `InputError` names the job and the node."""
+    if isinstance(cost, list | tuple):
+        checks.refuse_masked("cost", cost)
     try:
         given = np.asarray(cost)
     except ValueError:

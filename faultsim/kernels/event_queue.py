@@ -49,7 +49,9 @@ class EventQueue:
         try:
             for time, kind, payload in events:
                 self.push(time, kind, payload)
-        except TypeError:
+        except InputError:
+            raise
+        except (TypeError, ValueError):
             raise OptionError(f"EventQueue: events must be (time, kind, payload), got {events!r:.60}") from None
 
     def __len__(self) -> int:

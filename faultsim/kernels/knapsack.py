@@ -73,10 +73,12 @@ def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[Flag
 
 
 def _values(values: ArrayLike) -> Floats:
-    checks.refuse_masked("knapsack: values", values)
+    raw = checks.real_array("knapsack: values", values)
     try:
-        value = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        if raw.dtype.kind == "m":
+            raise TypeError("durations")
+        value = np.ascontiguousarray(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise InputError("knapsack: values must be a row of numbers") from None
     if value.ndim != 1:
         raise InputError(f"knapsack: values must be a row of numbers, not an array of shape {value.shape}")

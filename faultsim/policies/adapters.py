@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.arrays import Floats, Integers
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
@@ -32,8 +33,8 @@ class CheckedOrder:
         """The same of what the order has given already."""
         name, n = type(self.order).__name__, len(queue.index)
         try:
-            keys = np.ascontiguousarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
+            keys = np.ascontiguousarray(checks.real_array("keys", given), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
             raise OptionError(f"{name}.keys must return {n} numbers, got {given!r}") from None
         if keys.shape != (n,):
             raise OptionError(

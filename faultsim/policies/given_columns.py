@@ -57,13 +57,13 @@ def checked_predictions(must: str, given: Mapping[str, object], nodes: int, name
 
 def given_numbers(name: str, what: str, given: object, *, finite: bool = True, timed: bool = False) -> Floats:
     try:
-        array = np.asarray(given)
+        array = checks.real_array(f"{name}: {what}", given)
         if timed:
             array = in_seconds(given, array)
         if array.dtype.kind == "m":
             raise TypeError("NumPy would take 1 h for 1")
         values = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name}: {what} must be numbers, got {given!r:.60}") from None
     if values.ndim != 1 or np.isnan(values).any() or (finite and not np.isfinite(values).all()):
         raise OptionError(f"{name}: {what} must be one row of numbers{', finite ones' if finite else ''}, without NaN")

@@ -59,6 +59,8 @@ class WorkflowResult(TablesOfAResult):
             and isinstance(settings, Mapping)
             and isinstance(output, Mapping)
             and "scheduler" in settings
+            and isinstance(workflows, Sequence)
+            and len(workflows) > 0
             and "decisions" in output
         ):
             raise OptionError("WorkflowResult: it comes from simulate_workflows or load_workflow_result")

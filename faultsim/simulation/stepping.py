@@ -468,7 +468,10 @@ class Simulation(checks.OldNames):
         [array([2], dtype=int32)]
         """
         columns = {"node": node, "time": time, "begin": begin, "end": end}
-        given = {name: np.array(values) for name, values in columns.items() if values is not None} | {"p": p}
+        given: dict[str, Any] = {"p": p}
+        for name, values in columns.items():
+            if values is not None:
+                given[name] = checks.real_array(f"foresee: {name}", values).copy()
         with self._door.enter():
             self._execution.foresee(given)
             self._note("foresee", **given)

@@ -8,10 +8,11 @@ import importlib
 import io
 import logging
 import pickle
+import socket
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -179,6 +180,29 @@ def is_open(address: str) -> bool:
     return not here and (not separator or scheme in ("tcp", "ws", "ucx"))
 
 
+def _check_loopback() -> None:
+    """Raise `OSError` at once where a machine cannot reach itself; distributed finds out after a minute."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname(), timeout=PATIENCE),
+    ):
+        pass
+
+
+def _innermost(error: BaseException) -> str:
+    """The first line of the error at the beginning of a chain of them.
+
+    Examples
+    --------
+    >>> _innermost(OSError(99, "Cannot assign requested address"))
+    'OSError: [Errno 99] Cannot assign requested address'
+    """
+    while (before := error.__cause__ or error.__context__) is not None:
+        error = before
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]:.160}" if lines else type(error).__name__
+
+
 @contextmanager
 def open_client(address: str, workers: int) -> Iterator[Any]:
     """A client of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of ``local`` worker processes.
@@ -188,16 +212,29 @@ def open_client(address: str, workers: int) -> Iterator[Any]:
     MissingExtraError
         If distributed is not installed.
     WorkerError
-        If there is no scheduler.
+        If there is no scheduler, or workers of this machine do not start.
     """
     distributed = checks.extra("distributed", "dask", "--dask")
     if address == "local":
-        with (
-            distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with ExitStack() as stack:
+            try:
+                _check_loopback()
+                cluster = stack.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address=None,
+                        silence_logs=50,
+                    )
+                )
+                client = stack.enter_context(distributed.Client(cluster, timeout=PATIENCE))
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except Exception as error:  # of distributed and of the system, of many types
+                raise WorkerError(
+                    f"Dask cannot start workers on this machine (127.0.0.1): {_innermost(error)}; without Dask, "
+                    f"--processes needs no network"
+                ) from None
             yield client
         return
     if is_open(address):

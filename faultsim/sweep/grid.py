@@ -112,7 +112,9 @@ def make_grid(
         raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
     dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
     groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
-    dimensions += [_zip(group) for group in groups if group is not None and group != {}]
+    dimensions += [
+        _zip(group) for group in groups if group is not None and not (isinstance(group, Mapping) and not group)
+    ]
     if cells is not None:
         dimensions.append(_list(cells))
     return Grid(dimensions)

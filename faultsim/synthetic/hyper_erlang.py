@@ -16,7 +16,7 @@ from faultsim import checks, renames
 from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
 from faultsim.entries import entry
-from faultsim.errors import InputError
+from faultsim.errors import InputError, OptionError
 
 # A fit that needs more stages is a constant for all purposes.
 _MAX_STAGES = 1000
@@ -100,10 +100,13 @@ def hyper_erlang_fit(m1: float, m2: float, m3: float) -> HyperErlang:
     >>> fs.synthetic.hyper_erlang_fit(1.0, 1.2, 1.68).stages
     5
     """
-    for name, moment in (("m1", m1), ("m2", m2), ("m3", m3)):
-        if not 1e-60 <= checks.number(name, moment) <= 1e60:  # their squares and products are numbers, too
-            raise InputError(f"hyper_erlang_fit: {name} must be from 1e-60 to 1e60, got {moment!r}")
-    m1, m2, m3 = float(m1), float(m2), float(m3)
+    given = f"got {m1!r:.40}, {m2!r:.40}, {m3!r:.40}"
+    try:
+        m1, m2, m3 = checks.number("m1", m1), checks.number("m2", m2), checks.number("m3", m3)
+    except OptionError:
+        raise InputError(f"hyper_erlang_fit: expected three positive moments, {given}") from None
+    if not all(1e-60 <= moment <= 1e60 for moment in (m1, m2, m3)):  # their products are numbers, too
+        raise InputError(f"hyper_erlang_fit: expected three positive moments, from 1e-60 to 1e60, {given}")
     skew = m1 * m3 / m2**2
     if m2 < m1**2 or skew < 1:
         raise InputError(f"hyper_erlang_fit: no positive variable has the moments {m1!r}, {m2!r}, {m3!r}")

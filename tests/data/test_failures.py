@@ -269,7 +269,9 @@ def test_more_failures_than_there_are() -> None:
     assert len(set(longer.coin)) == 25
     assert trace.with_count(30, repeat=True).node.tolist() == trace.node.tolist() * 3
     assert trace.with_count(10, repeat=True) == trace
-    refused(OptionError, r"count of with_count\(\) must be at least 0, got -1", trace.with_count, -1)
+    refused(
+        OptionError, r"count of with_count\(\) must be at least 0 and at most 10000000, got -1", trace.with_count, -1
+    )
     with pytest.raises(OptionError, match=r"rng must be a seed .* got 'x'"):
         trace.with_count(5, rng="x")  # type: ignore[arg-type]
 

@@ -1,10 +1,12 @@
 """The core under the compiler's sanitizers: memory and undefined behaviour, with all assertions.
 
-    python tests/sanitized/run.py [FOLDER] [-n 2000]
+    python tests/sanitized/run.py [FOLDER] [-n 2000] [--kinds 0] [--built]
 
 It is built in FOLDER (a temporary one if none is named), where signed overflows do not wrap around.  Then all that
 compiled modules do (tests/starving/cases.py), the tests of kernels and engine, and N random runs that are verified
-after every event, copied on the way, and give the digests that are kept.  The first finding ends it.
+after every event, copied on the way, and give the digests that are kept; then random runs of other kinds (kinds.py):
+decisions from outside, compiled policies, environments, servers, workflows with failures.  The first finding ends it.
+With ``-n 0`` there are only these.
 Where the compiler has no sanitizers, it says so and ends well.
 """
 
@@ -38,6 +40,8 @@ TESTS = (
 )  # fmt: skip
 #: Files of digests, whose cases are the random runs, and how many eighths of these come from each.
 EIGHTHS = {"random": 6, "pods": 1, "preemption": 1}
+#: What kinds.py runs; as many of each.
+KINDS = ("decisions", "compiled", "environments", "servers", "workflows")
 #: What found.c does wrong, and the word for it.
 MISTAKES = {"past_the_end(8)": "heap-buffer-overflow", "beyond_the_largest(2)": "signed integer overflow"}
 CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
@@ -110,6 +114,31 @@ def done(folder: Path, *arguments: object) -> str:
     return made.stdout
 
 
+def outside(folder: Path, work: list[tuple[object, ...]]) -> int:
+    """Random runs of other kinds; the exit status."""
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            said = list(pool.map(lambda arguments: done(folder, *arguments), work))
+    except RuntimeError as error:
+        print(error)
+        return 1
+    found = {kind: [0, 0, 0] for kind in KINDS}
+    for arguments, text in zip(work, said, strict=True):
+        numbers = map(int, text.split()[-3:])
+        found[str(arguments[1])] = [old + new for old, new in zip(found[str(arguments[1])], numbers, strict=True)]
+    runs, refused, acts = map(sum, zip(*found.values(), strict=True))
+    print(f"no finding in {runs:,} runs of other kinds ({refused:,} refused or given up), {acts:,} acts and steps")
+    record(
+        "sanitizers-kinds", "trouble",
+        "The same sanitizers over random runs of other kinds: decisions from outside, compiled policies, environments, "
+        "servers and workflows with failures, on clusters, tori and pods with spares and preemption.",
+        {**{kind: numbers[0] for kind, numbers in found.items()}, "refused or given up": refused,
+         "acts and steps": acts, "findings": 0},
+        "python tests/sanitized/run.py -n 0 --kinds 10000",
+    )  # fmt: skip
+    return 0
+
+
 def used() -> float:
     """Seconds of processors that children have used."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -121,12 +150,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("-n", type=int, default=2000, help="how many random runs")
+    parser.add_argument("--kinds", type=int, default=0, help="how many random runs of other kinds")
+    parser.add_argument("--built", action="store_true", help="FOLDER has been built by a run before")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        return checked(Path(given.folder or scratch).resolve(), given.n)
+        return checked(Path(given.folder or scratch).resolve(), given.n, given.kinds, given.built)
 
 
-def checked(folder: Path, n: int) -> int:
+def checked(folder: Path, n: int, kinds: int, built_before: bool) -> int:
     """Build and run all of it there."""
     folder.mkdir(parents=True, exist_ok=True)
     if reason := why_not(folder):
@@ -135,8 +166,19 @@ def checked(folder: Path, n: int) -> int:
     if reason := unseen(folder):
         print(f"sanitizers: {reason}")
         return 1
-    build(folder)
+    if not built_before:
+        build(folder)
     built = used()
+    each = -(-kinds // len(KINDS))
+    work: list[tuple[object, ...]] = [
+        ("tests/sanitized/kinds.py", kind, first, min(first + 100, each))
+        for kind in KINDS
+        for first in range(0, each, 100)
+    ]
+    if kinds and (status := outside(folder, work)):
+        return status
+    if not n:
+        return 0
     work = [
         ("tests/sanitized/stepped.py", file, first, min(first + 250, n * eighths // 8))
         for file, eighths in EIGHTHS.items()

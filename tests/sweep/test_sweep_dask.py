@@ -8,6 +8,8 @@ import sys
 import pytest
 
 import faultsim as fs
+from faultsim.sweep import dask_executor
+from faultsim.sweep.dask_executor import open_client
 from faultsim.sweep.wanted import Wanted
 from helpers import sweep_victim
 from helpers.scripts import environment, python
@@ -99,3 +101,33 @@ def test_a_worker_of_another_version_is_refused():
     blob, inputs = pack([], Wanted())
     with pytest.raises(fs.WorkerError, match=r"this worker has faultsim .*, the sweep is one of faultsim 0\.0"):
         do_packed(blob, inputs, "0.0")
+
+
+def test_workers_that_cannot_start_end_in_one_line(tmp_path):
+    """The command, with workers that load a module that there is not."""
+    pytest.importorskip("distributed")
+    spec = tmp_path / "a.toml"
+    spec.write_text('[base]\nlog = { synthetic = "nasa_like", jobs = 9 }\nmachine = "cluster:128"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "faultsim", "sweep", str(spec), "--dask", "local", "--workers", "1", "--store",
+         str(tmp_path / "a.db")],
+        env={**environment(), "DASK_DISTRIBUTED__WORKER__PRELOAD": '["no_such_module"]'}, capture_output=True,
+        text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    said = (
+        "faultsim: error: Dask cannot start workers on this machine (127.0.0.1): ModuleNotFoundError: No module named"
+    )
+    assert done.stderr.splitlines()[-1].startswith(said)  # distributed may warn of a port before
+    assert "Traceback" not in done.stderr
+
+
+def test_a_machine_without_loopback_is_said_at_once(monkeypatch):
+    pytest.importorskip("distributed")
+
+    def refuse(*_, **__):
+        raise OSError(101, "Network is unreachable")
+
+    monkeypatch.setattr(dask_executor.socket, "create_connection", refuse)
+    with pytest.raises(fs.WorkerError, match=r"cannot start workers .*Network is unreachable; without Dask"):
+        open_client("local", 1).__enter__()

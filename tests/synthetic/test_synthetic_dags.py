@@ -95,7 +95,7 @@ def test_properties_of_a_workflow_without_edges() -> None:
 test_bad_options = refusals(
     OptionError,
     call,
-    (lambda: random_dag(0, rng=1), "jobs must be at least 1, got 0"),
+    (lambda: random_dag(0, rng=1), "jobs must be at least 1 .*, got 0"),
     (lambda: random_dag(5, rng=None), "rng must be a seed"),
     (lambda: random_dag(5, rng=1, levels=6), "levels must be at least 1 and at most 5"),
     (lambda: random_dag(5, rng=1, meshing=0.5), "meshing must be at least 1"),

@@ -4,8 +4,8 @@
 
 First each parameter of each call with each odd value (None, negative, NaN, huge, wrong types and shapes, masked values,
 text with NUL, objects of other libraries), then two or three at once and inside of lists, until the time is over.
-A raw error is one that is not of `faultsim.errors` (nor an `OSError` that names its file); a slow call takes more than
-10 s of processor time.  The command ends with 1 where the table is not empty.
+A raw error is one that is not of `faultsim.errors`, nor an `OSError` that names its file, nor a `MemoryError`; a slow
+call takes more than 10 s of processor time.  The command ends with 1 where the table is not empty.
 """
 
 import argparse
@@ -65,6 +65,8 @@ def raw(error: BaseException, name: str) -> str:
         lines = str(error).split("\n")
         return "a message of many lines" if len(lines) > 1 and len(str(error)) > 2000 else ""
     if isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
+        return ""
+    if isinstance(error, MemoryError):
         return ""
     if isinstance(error, KeyError | IndexError) and raised_here(error):
         return ""
