@@ -35,6 +35,7 @@ COMMANDS = {
     "merge": "merge the stores of sweeps",
     "completion": "bash, zsh, fish: the tab key in a shell",
     "serve": "simulate for another program, which asks over a socket",
+    "batsim": "simulate for a scheduler of Batsim, by its protocol",
 }
 
 

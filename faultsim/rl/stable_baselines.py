@@ -2,7 +2,8 @@
 
 import importlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,6 @@ from faultsim.errors import MissingExtraError, OptionError
 from faultsim.rl.vector import VectorEnvironment
 
 __all__ = ["as_vec_env"]
-
-try:
-    _base: Any = importlib.import_module("stable_baselines3.common.vec_env").VecEnv
-except ImportError as error:
-    raise MissingExtraError(
-        "faultsim.rl.stable_baselines needs Stable-Baselines3: pip install stable-baselines3"
-    ) from error
 
 
 def as_vec_env(envs: Any) -> Any:
@@ -42,7 +36,7 @@ def as_vec_env(envs: Any) -> Any:
     OptionError
         If they are something else, or reset in another way.
     MissingExtraError
-        By the import of this module, without Stable-Baselines3.
+        Without Stable-Baselines3.
     """
     envs = getattr(envs, "unwrapped", envs)
     if not isinstance(envs, VectorEnvironment):
@@ -52,16 +46,33 @@ def as_vec_env(envs: Any) -> Any:
             f"Stable-Baselines3 expects the next episode in the step that ends one: make the environments with "
             f"autoreset_mode='SameStep', got {envs.metadata['autoreset_mode'].value!r}"
         )
-    return _VecEnv(envs)
+    return _vec_env_class()(envs)
 
 
-class _VecEnv(_base):  # type: ignore[misc]
-    """Calls those of Gymnasium."""
+@cache
+def _vec_env_class() -> Any:
+    """A subclass of the ``VecEnv`` of Stable-Baselines3, which is imported only now."""
+    try:
+        base = importlib.import_module("stable_baselines3.common.vec_env").VecEnv
+    except ImportError:
+        raise MissingExtraError("as_vec_env needs Stable-Baselines3: pip install stable-baselines3") from None
+    return type("VecEnv", (_Calls, base), {})
+
+
+class _Calls:
+    """The methods of a ``VecEnv``, which call environments of Gymnasium; `_vec_env_class` adds the base."""
+
+    num_envs: int
+    _options: list[dict[str, Any]]
+    _seeds: list[int | None]
+    _reset_seeds: Callable[[], None]
+    _reset_options: Callable[[], None]
 
     def __init__(self, envs: VectorEnvironment) -> None:
         self._envs, self._actions, self._clock = envs, None, time.perf_counter()
         self._returns, self._lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, np.int64)
-        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+        base: Any = super()
+        base.__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Any:
         """Begin episodes with the seeds that were set, once."""

@@ -168,13 +168,15 @@ WITHOUT = """
 import sys
 sys.modules["stable_baselines3"] = None
 import faultsim as fs
+from faultsim.rl import VectorPickJob
+from faultsim.rl.stable_baselines import as_vec_env
 try:
-    import faultsim.rl.stable_baselines
+    as_vec_env(VectorPickJob(2, jobs=5, autoreset_mode="SameStep"))
 except fs.MissingExtraError as error:
     print(error)
 """
 
 
 def test_the_package_is_named():
-    words = "faultsim.rl.stable_baselines needs Stable-Baselines3: pip install stable-baselines3\n"
+    words = "as_vec_env needs Stable-Baselines3: pip install stable-baselines3\n"
     assert python("-c", WITHOUT, check=True).stdout == words
