@@ -74,6 +74,14 @@ def test_sweeps_and_lists_of_runs_take_sites():
     assert table["utilization"].max() <= 1
 
 
+def test_loads_are_of_cores():
+    """The sizes that the user's log has mean nothing where it says how many cores jobs ask for."""
+    table = fs.Sweep({"log": LOG, "machine": SITE}, {"load": [0.4, 0.8]}).run()
+    assert LOG.size.max() == 1
+    assert table["capacity_utilized"].tolist() == pytest.approx([0.4, 0.8], rel=0.2)
+    assert table["mean_wait"][0] < table["mean_wait"][1]
+
+
 def test_the_part_in_use_is_that_of_cores(result):
     pytest.importorskip("matplotlib")
     from faultsim.plot import plot_utilization
