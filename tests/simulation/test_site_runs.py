@@ -91,6 +91,30 @@ def test_the_part_in_use_is_that_of_cores(result):
     assert max(max(line.get_ydata()) for line in axes.get_lines()) <= 100
 
 
+def test_jobs_of_one_node_are_drawn_one_on_top_of_another(result):
+    pytest.importorskip("matplotlib")
+    from faultsim.plot import plot_gantt
+    from faultsim.plot.gantt import _few
+
+    (row, first, high), _ = _few(result, None)
+    held = result.allocations
+    begin, end = held["begin"][row], held["end"][row]
+    for one in range(len(row)):
+        meets = (begin < end[one]) & (end > begin[one]) & (first < first[one] + high[one]) & (first + high > first[one])
+        assert np.flatnonzero(meets & (begin < end)).tolist() in ([one], [])
+    assert plot_gantt(result).get_ylabel() == "node"
+
+
+def test_a_page_is_made_of_a_run(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    from faultsim.report import report_run
+
+    page = report_run(result)
+    page.write(tmp_path / "run.html")
+    assert "core-seconds" in str(result)
+    assert (tmp_path / "run.html").stat().st_size > 10_000
+
+
 def test_a_log_as_a_file_keeps_what_jobs_ask_for(tmp_path):
     LOG.write_csv(tmp_path / "log.csv")
     again = fs.read_jobs(tmp_path / "log.csv")
