@@ -162,7 +162,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         machine, notes = _default_machine(log, built_in=source.built_in)
     else:
         machine = parse_machine(args.machine)
-    log = loaded(log, args, machine.nodes)
+    log = machine.prepared(log)
+    log = loaded(log, args, machine.capacity_for(log.columns))
     if (args.against_recorded or args.recorded_figure) and log.recorded_wait is None:
         raise OptionError(
             "--against-recorded: the log has no recorded waits (field 3 of an SWF log; changes of load, sizes or run "

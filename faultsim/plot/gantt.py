@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Flags, Floats, Values
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import EventKind
 from faultsim.entries import entry
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
@@ -137,15 +137,40 @@ def drawn_gantt(
     tidy(ax, x=f"time since the first submit ({unit})", y=label, title=f"{len(result):,} jobs on {machine}", grid=False)
     if marks:
         legend_below(ax, marks)
-    return ax, few
+    # Parts of rows are no runs of nodes, by which the view of a page finds jobs.
+    return ax, None if few is None or few[1].dtype.kind == "f" else few
 
 
-def _few(result: "Result", stacked: Runs | None) -> tuple[Runs | None, Iterator[Runs]]:
+def _few(result: "Result", stacked: Runs | None) -> tuple[Any, Iterator[Runs]]:
     """All bars at once if they are few enough to draw as shapes; else None, and their blocks."""
     if stacked is not None:
         return (stacked, iter(())) if len(stacked[0]) <= SHAPES_UP_TO else (None, iter([stacked]))
     held = result.allocations
+    amounts = result.machine.node_amounts()
+    if amounts is not None and result.capacity != result.machine.nodes:
+        shared = _within_nodes(result, amounts[:, 0])
+        if len(shared[0]) <= SHAPES_UP_TO:
+            return shared, iter(())
     return _first(blocks(held, result.machine.shape if "x" in held else None))
+
+
+def _within_nodes(result: "Result", cores: LongIntegers) -> tuple[LongIntegers, Floats, Floats]:
+    """Rows of the jobs that share nodes: of each node, one on top of another, as high as their part of its cores."""
+    held = result.allocations
+    count = np.diff(held["node_offsets"])
+    stay = np.repeat(np.arange(len(count)), count)
+    node = np.asarray(held["nodes"])
+    share = np.maximum(result.jobs["allocated"][held["job"]] // np.maximum(count, 1), 1)[stay]
+    parts: list[tuple[LongIntegers, Floats, Floats]] = []
+    for one in np.unique(node).tolist():
+        here = np.flatnonzero(node == one)
+        most = int(cores[one])
+        row, first, high = lanes(
+            held["begin"][stay[here]], held["end"][stay[here]], np.minimum(share[here], most), most
+        )
+        parts.append((stay[here][row], one + first / most, high / most))
+    rows, firsts, highs = zip(*parts, strict=True)
+    return np.concatenate(rows), np.concatenate(firsts), np.concatenate(highs)
 
 
 def name_nodes(ax: "Axes", nodes: int) -> None:

@@ -16,7 +16,7 @@ from faultsim.data.further import TAKEN
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import as_machine
+from faultsim.machines import Machine, as_machine
 from faultsim.policies import Key
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
@@ -97,9 +97,16 @@ class Kind:
         if callable(options.get("failures")):
             options["failures"] = _NO_FAILURES
 
-    def nodes(self, given: Mapping[str, object]) -> int:
-        """Of what a cell runs on; 0 if that is still to be checked."""
+    def nodes(self, given: Mapping[str, object], value: object) -> int:
+        """What sizes of jobs count in all, on what a cell runs on; 0 if that is still to be checked.
+
+        `value` is the input that is changed, as it was `prepared`.
+        """
         raise NotImplementedError
+
+    def prepared(self, given: Mapping[str, object], value: object) -> object:
+        """An input as the machine of the cell counts it."""
+        return value
 
     # -- inputs
 
@@ -185,8 +192,15 @@ class _Jobs(Kind):
         log = options.get("log")
         options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
 
-    def nodes(self, given: Mapping[str, object]) -> int:
-        return getattr(given.get("machine"), "nodes", 0)
+    def nodes(self, given: Mapping[str, object], value: object) -> int:
+        machine = given.get("machine")
+        if isinstance(machine, Machine) and isinstance(value, Workload):
+            return machine.capacity_for(value.columns)
+        return getattr(machine, "nodes", 0)
+
+    def prepared(self, given: Mapping[str, object], value: object) -> object:
+        machine = given.get("machine")
+        return machine.prepared(value) if isinstance(machine, Machine) and isinstance(value, Workload) else value
 
     def taken(self, what: str, value: object, source: object) -> object:
         if what == "log" and callable(source) and not isinstance(value, Workload):
@@ -254,7 +268,7 @@ class _Workflows(Kind):
             options["workflows"] = _ANY_WORKFLOW
             options.pop("arrivals", None)  # nobody knows how many there will be
 
-    def nodes(self, given: Mapping[str, object]) -> int:
+    def nodes(self, given: Mapping[str, object], value: object) -> int:
         return getattr(given.get("resources"), "nodes", 0)
 
     def taken(self, what: str, value: object, source: object) -> Any:

@@ -241,13 +241,13 @@ class Maker:
     def _changed(
         self, of: str, held: _Held, key: tuple[object, ...], given: Mapping[str, object], replicate: int, seed: int
     ) -> _Held:
-        nodes = self.kind.nodes(given)
+        nodes = self.kind.nodes(given, held.value)
         for name, change in self.kind.axes.changes.items():
             value = given.get(name)
             if change.of != of or value is None:
                 continue
             own = derived_seed(seed, name, replicate) if change.draws else 0
-            before = held.value
+            before = self.kind.prepared(given, held.value)
             key = (*key, name, value, own, nodes)
             try:
                 held = self._inputs.get(

@@ -116,3 +116,18 @@ def test_a_simulation_of_a_site_can_be_copied_and_goes_on():
     for each in (other, sim):
         each.run()
         assert each.result().jobs["finish"].tolist() == whole.jobs["finish"].tolist()
+
+
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:depth=2"])
+def test_more_nodes_become_free_at_once_than_are_stored(scheduler):
+    """Gangs of up to 90 nodes: beyond the 64 nodes that the core stores between two looks at a refused request."""
+    rng = np.random.default_rng(6)
+    n = 40
+    nodes = rng.choice([1, 2, 30, 70, 90], n)
+    runtime = rng.integers(1, 30, n)
+    log = fs.Workload(
+        np.sort(rng.integers(0, 200, n)), runtime, [1] * n, estimate=runtime + rng.integers(0, 9, n),
+        columns={"cores": nodes * rng.integers(1, 3, n), "nodes": nodes},
+    )  # fmt: skip
+    failures = fs.FailureTrace(np.arange(20, 200, 12), np.arange(15) * 6, [5] * 15, span=10**4)
+    assert_same(*both(fs.Run(log, "site:n=100x2c", scheduler=scheduler, failures=failures, record=True)))

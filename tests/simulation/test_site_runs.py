@@ -74,6 +74,14 @@ def test_sweeps_and_lists_of_runs_take_sites():
     assert table["utilization"].max() <= 1
 
 
+def test_loads_are_of_cores():
+    """The sizes that the user's log has mean nothing where it says how many cores jobs ask for."""
+    table = fs.Sweep({"log": LOG, "machine": SITE}, {"load": [0.4, 0.8]}).run()
+    assert LOG.size.max() == 1
+    assert table["capacity_utilized"].tolist() == pytest.approx([0.4, 0.8], rel=0.2)
+    assert table["mean_wait"][0] < table["mean_wait"][1]
+
+
 def test_the_part_in_use_is_that_of_cores(result):
     pytest.importorskip("matplotlib")
     from faultsim.plot import plot_utilization
@@ -81,6 +89,30 @@ def test_the_part_in_use_is_that_of_cores(result):
     axes = plot_utilization(result)
     assert axes.get_ylabel() == "cores in use (%)"
     assert max(max(line.get_ydata()) for line in axes.get_lines()) <= 100
+
+
+def test_jobs_of_one_node_are_drawn_one_on_top_of_another(result):
+    pytest.importorskip("matplotlib")
+    from faultsim.plot import plot_gantt
+    from faultsim.plot.gantt import _few
+
+    (row, first, high), _ = _few(result, None)
+    held = result.allocations
+    begin, end = held["begin"][row], held["end"][row]
+    for one in range(len(row)):
+        meets = (begin < end[one]) & (end > begin[one]) & (first < first[one] + high[one]) & (first + high > first[one])
+        assert np.flatnonzero(meets & (begin < end)).tolist() in ([one], [])
+    assert plot_gantt(result).get_ylabel() == "node"
+
+
+def test_a_page_is_made_of_a_run(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    from faultsim.report import report_run
+
+    page = report_run(result)
+    page.write(tmp_path / "run.html")
+    assert "core-seconds" in str(result)
+    assert (tmp_path / "run.html").stat().st_size > 10_000
 
 
 def test_a_log_as_a_file_keeps_what_jobs_ask_for(tmp_path):

@@ -138,7 +138,7 @@ cdef int fire_request(void *sim, bint *wanted) noexcept nogil:
 cdef asking_t *open_asking(sim_t *s, dict options, int source, int kind) except NULL:
     cdef requests_t *r = &s.requests
     cdef asking_t *p = <asking_t *>open_state(&s.checkpointing, sizeof(asking_t))
-    own_block(p, &p.victim, s.capacity, sizeof(requested_t))
+    own_block(p, &p.victim, min(s.capacity, s.n) if s.machine.shared else s.nodes, sizeof(requested_t))
     p.source = source
     s.track.cost = options["cost"]
     s.checkpointing.asked = asked

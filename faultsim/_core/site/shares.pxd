@@ -12,6 +12,7 @@ cdef enum:
     MEMORY_AT = 14
     GPUS_AT = 39
     # Nodes that are stored; more than jobs give back between most passes, and few enough to read for each form.
+    # tests/core/test_site_engines.py has runs in which more become free at once.
     N_GIVEN = 64
 
 # What a job requests (faultsim/data/world.py, AskRows).
