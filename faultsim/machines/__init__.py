@@ -3,6 +3,7 @@
 See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
 """
 
+from faultsim.data.domains import READERS as _DOMAIN_READERS
 from faultsim.machines.cluster import Cluster
 from faultsim.machines.machine import Machine
 from faultsim.machines.pod import Pod, pod_of
@@ -10,3 +11,5 @@ from faultsim.machines.text import as_machine, machine_from_lowered, parse_machi
 from faultsim.machines.torus import Torus
 
 __all__ = ["Cluster", "Machine", "Pod", "Torus", "as_machine", "machine_from_lowered", "parse_machine", "pod_of"]
+
+_DOMAIN_READERS["machine"] = parse_machine

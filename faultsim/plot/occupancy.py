@@ -445,7 +445,7 @@ def animate_occupancy(
     """
     result_of("animate_occupancy", result)
     if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"animate_occupancy writes to a path, got {path!r:.60}")
+        raise OptionError(f"animate_occupancy writes to a path, got {checks.shown(path)}")
     name = os.fspath(path)
     kind = os.path.splitext(name)[1].lower()
     if kind not in ENDS:

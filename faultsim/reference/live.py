@@ -146,7 +146,7 @@ class Live(Run):
         try:
             number = operator.index(row)
         except TypeError:
-            refuse(f"a job is named by its row, a whole number, not by {row!r:.60}")
+            refuse(f"a job is named by its row, a whole number, not by {checks.shown(row)}")
         if number not in jobs:
             refuse(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
         return jobs[number]
@@ -156,7 +156,7 @@ class Live(Run):
         try:
             number = operator.index(node)
         except TypeError:
-            refuse(f"a node is named by a whole number, not by {node!r:.60}")
+            refuse(f"a node is named by a whole number, not by {checks.shown(node)}")
         if not 0 <= number < self.state.nodes:
             refuse(f"there is no node {number}: nodes are 0 to {self.state.nodes - 1}")
         return number

@@ -3,6 +3,7 @@
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """
 
+from faultsim.checks import no_name as _no_name
 from faultsim.checks import show_types_of as _show_types_of
 from faultsim.report.numbers import Amount, Term
 from faultsim.report.page import Code, Page, Picture, Section, Stack, Text, Warnings
@@ -28,3 +29,8 @@ __all__ = [
 ]
 
 _show_types_of(globals())
+
+
+def __getattr__(name: str) -> object:
+    """A wrong name gets a did-you-mean."""
+    raise _no_name(__name__, name, __all__)
