@@ -80,6 +80,9 @@ SYNONYMS: dict[str, str] = {
     "submit": "arrival",
     "fifo": "arrival",
     "fcfs": "arrival",
+    "wait": "mean_wait",
+    "response": "mean_response",
+    "slowdown": "mean_slowdown",
 }
 
 
@@ -139,6 +142,18 @@ def no_attribute(kind: type, name: str) -> AttributeError:
     public = [each for each in dir(kind) if not each.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public)
     return AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
+
+
+def no_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """The error of a name that a module does not have, with the nearest public one.
+
+    Examples
+    --------
+    >>> no_name("faultsim.plot", "plot_gant", ["plot_gantt"])
+    AttributeError("module 'faultsim.plot' has no attribute 'plot_gant' (did you mean 'plot_gantt'?)")
+    """
+    hint = "" if name.startswith("_") else did_you_mean(name, known)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
 
 #: Methods and attributes of public classes by which policies, tables and engines reach each other, and those of `dict`
@@ -369,7 +384,9 @@ def whole(what: str, value: Any, *, low: int | None = None, high: int | None = N
         except TypeError:
             raise OptionError(f"{what} must be a whole number, got {value!r}") from None
     if (low is not None and n < low) or (high is not None and n > high):
-        raise OptionError(f"{what} must be {_bounds(low, high, None)}{unit and ' ' + unit}, got {_written(n)}")
+        least = low == 1 and high is None
+        noun = unit.removesuffix("s") if least else unit
+        raise OptionError(f"{what} must be {_bounds(low, high, None)}{noun and ' ' + noun}, got {_written(n)}")
     return n
 
 
@@ -609,12 +626,13 @@ def shown(value: object, maker: str = "") -> str:
 
     Examples
     --------
-    >>> shown([1, 2], "Workload")
-    '[1, 2]'
+    >>> shown([1, 2], "Workload"), shown("x" * 99)[-7:]
+    ('[1, 2]', 'xxx ...')
     """
     if hasattr(value, "iloc") and hasattr(value, "columns"):
         return f"a {type(value).__name__}" + (f": {maker}.from_pandas(frame) makes one of it" if maker else "")
-    return " ".join(f"{value!r:.60}".split())
+    whole = repr(value)
+    return " ".join(whole[:60].split()) + (" ..." if len(whole) > 60 else "")
 
 
 def shown_function(value: object) -> str:

@@ -45,7 +45,7 @@ def test_whole():
     assert checks.whole("n", np.int32(4)) == 4
     for value in (4.0, "4", True, None, math.nan):
         refused(OptionError, "n must be a whole number, got", checks.whole, "n", value)
-    refused(OptionError, "n must be at least 1 nodes, got 0", checks.whole, "n", 0, low=1, unit="nodes")
+    refused(OptionError, "n must be at least 1 node, got 0", checks.whole, "n", 0, low=1, unit="nodes")
     refused(OptionError, "n must be at most 2147483647, got 2147483648", checks.whole, "n", 2**31, high=2**31 - 1)
 
 

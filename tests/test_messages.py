@@ -101,3 +101,18 @@ def test_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert "unknown argument '--verbose'" in said
     assert "did you mean" not in said
     refused(fs.InputError, "read_dax reads DAX files", fs.read_wfcommons, tmp_path / "flow.xml")
+
+
+def test_kinds_that_a_stranger_met():
+    """Cut values end in dots, one thing is singular, and wrong names of modules suggest the nearest."""
+    log = fs.Workload(submit=range(50), runtime=[9] * 50, size=[1] * 50).renamed("a log with quite a long name")
+    for wrong, said in (
+        (lambda: fs.simulate_workflows(log, fs.Resources(3)), r"got <Workload .* \.\.\.$"),
+        (lambda: fs.Backfill(0), "depth must be at least 1 job, got 0"),
+        (lambda: fs.Torus(4, 4), r"a torus has three extents: Torus\(4, 4, 8\) or .*, got 4 and 4$"),
+        (lambda: fs.simulate(log, "torus:4x4"), "needs three extents, as in 'cluster:128'"),
+        (lambda: fs.synthetic.sdsclike, r"'faultsim.synthetic' has no attribute 'sdsclike' \(did you mean 'sdsc_like'"),
+        (lambda: fs.simulate(log, "cluster:4").metrics["wait"], "no metric 'wait' .did you mean 'mean_wait'"),
+    ):
+        with pytest.raises((fs.FaultsimError, AttributeError, KeyError), match=said):
+            wrong()

@@ -1,6 +1,7 @@
 """What `setup.py` does before it compiles, and what the source archive holds."""
 
 import ast
+import importlib
 import os
 import re
 import shutil
@@ -142,3 +143,32 @@ def test_wheels_are_configured_for_every_python_of_the_classifiers():
     pythons = re.findall(r":: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
     assert wheels["build"].split() == [f"cp{each.replace('.', '')}-*" for each in pythons] != []
     assert "ubuntu-24.04-arm" in (ROOT / ".github" / "workflows" / "wheels.yml").read_text()
+
+
+#: Keys that conda-build knows, of those sections that the recipe may have.
+CONDA_KEYS = {
+    "package": {"name", "version"},
+    "source": {"path", "url", "sha256"},
+    "build": {"number", "skip", "script", "entry_points"},
+    "requirements": {"build", "host", "run", "run_constrained"},
+    "test": {"imports", "requires", "commands", "source_files"},
+    "about": {"home", "summary", "description", "license", "license_file", "doc_url", "dev_url"},
+    "extra": {"recipe-maintainers"},
+}
+
+
+def test_the_conda_recipe_is_yaml_with_keys_that_conda_build_knows():
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+    names = dict(re.findall(r'{% set (\w+) = "([^"]*)" %}', text))
+    plain = re.sub(r"{%.*?%}", "", text)
+    plain = re.sub(r"{{ *(.*?) *}}", lambda found: names.get(found[1], found[1].replace('"', "")), plain)
+    recipe = yaml.safe_load(plain)
+    assert list(recipe) == [name for name in CONDA_KEYS if name in recipe]
+    for name, section in recipe.items():
+        assert set(section) <= CONDA_KEYS[name], name
+    assert recipe["package"]["version"] == names["version"]
+    assert (ROOT / recipe["about"]["license_file"]).exists()
+    assert (ROOT / "packaging" / "conda" / recipe["source"]["path"] / "pyproject.toml").resolve().exists()
+    module, _, function = recipe["build"]["entry_points"][0].partition(" = ")[2].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))

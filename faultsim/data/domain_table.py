@@ -73,12 +73,12 @@ class DomainTable(ReadOnly):
         row = {name: at for at, name in enumerate(names)}
         if len(row) < len(names):
             twice = next(name for at, name in enumerate(names) if row[name] != at)
-            raise InputError(f"domains: {twice!r:.60} appears twice; a name is that of one domain")
+            raise InputError(f"domains: {checks.shown(twice)} appears twice; a name is that of one domain")
         for at, name in enumerate(names):
             if slow[at] is not None and sizes[at] < nodes:
                 raise OptionError(
-                    f"effect of domains: {name!r:.60} has {sizes[at]} of {nodes} nodes, and Slowdown is for what all "
-                    f"nodes share; 'down' takes its members down, 'none' leaves them up and counts the outage"
+                    f"effect of domains: {checks.shown(name)} has {sizes[at]} of {nodes} nodes, and Slowdown is for "
+                    f"what all nodes share; 'down' takes its members down, 'none' leaves them up and counts the outage"
                 )
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
         parts = {
@@ -203,7 +203,7 @@ class DomainTable(ReadOnly):
             if not isinstance(name, str):
                 raise InputError(f"domains: a name is text, got {checks.shown(name)}")
             hint = checks.did_you_mean(name, self._names) if len(self) <= 10_000 else ""
-            raise InputError(f"domains: no domain {name!r:.60}{hint}")
+            raise InputError(f"domains: no domain {checks.shown(name)}{hint}")
         return self._row[name]
 
     def rows(self, kind: str) -> LongIntegers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -101,13 +101,15 @@ class Domains(DomainTable):
         if isinstance(members, Mapping):
             names, lists = tuple(members), list(members.values())
         elif not isinstance(members, Iterable) or isinstance(members, str | bytes):
-            raise InputError(f"domains: expected lists of nodes, by name or one after the other, got {members!r:.60}")
+            raise InputError(
+                f"domains: expected lists of nodes, by name or one after the other, got {checks.shown(members)}"
+            )
         else:
             lists = list(members)
             names = tuple(f"{word} {row}" for row in range(len(lists)))
         for name in names:
             if not isinstance(name, str) or not name.isprintable() or not name.strip():
-                raise InputError(f"domains: the name of a domain is printable text, got {name!r:.60}")
+                raise InputError(f"domains: the name of a domain is printable text, got {checks.shown(name)}")
         rows = [_checked(name, nodes_, machine) for name, nodes_ in zip(names, lists, strict=True)]
         self._set(
             names=names,
@@ -320,13 +322,15 @@ class Domains(DomainTable):
         return cls._same_size(names, word, _hosts_of(rows, width), place.size * width, downtime, effect)
 
 
+#: What reads a machine from text: `faultsim.machines`, which is built on this package, puts it here.
+READERS: dict[str, Callable[[str], Any]] = {}
+
+
 def _read(machine: object) -> Any:
     """A machine that was given as text, as `parse_machine` reads it; all else as it is."""
     if not isinstance(machine, str):
         return machine
-    from faultsim.machines import parse_machine
-
-    return parse_machine(machine)
+    return READERS["machine"](machine)
 
 
 def _nodes_of(machine: object) -> int:
@@ -336,7 +340,7 @@ def _nodes_of(machine: object) -> int:
 
 def _kind(kind: object) -> str:
     if not isinstance(kind, str) or not kind.strip() or not kind.isprintable():
-        raise OptionError(f"kind of domains must be printable text, got {kind!r:.60}")
+        raise OptionError(f"kind of domains must be printable text, got {checks.shown(kind)}")
     return kind
 
 
@@ -345,7 +349,7 @@ def _checked(name: str, given: ArrayLike, nodes: int) -> Integers:
     try:
         array = np.asarray(list(given) if isinstance(given, range) else given)
     except ValueError:  # lists of different lengths in it
-        raise InputError(f"domain {name!r}: expected a list of node numbers, got {given!r:.60}") from None
+        raise InputError(f"domain {name!r}: expected a list of node numbers, got {checks.shown(given)}") from None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"domain {name!r}: expected a list of node numbers, got {checks.shown(given)}")
     if not array.size:

@@ -35,10 +35,10 @@ def further_columns(given: Mapping[str, object], length: int) -> dict[str, Value
     faultsim.errors.InputError: columns: jobs have a column 'wait' already; choose another name
     """
     if not isinstance(given, Mapping):
-        raise InputError(f"columns must be a mapping of names to columns, got {given!r:.60}")
+        raise InputError(f"columns must be a mapping of names to columns, got {checks.shown(given)}")
     for name in given:
         if not isinstance(name, str) or not name or "/" in name or not name.isprintable():
-            raise InputError(f"columns: the name of a column is printable text without '/', got {name!r:.60}")
+            raise InputError(f"columns: the name of a column is printable text without '/', got {checks.shown(name)}")
         if name in TAKEN:
             raise InputError(f"columns: jobs have a column {name!r} already; choose another name")
     return {name: any_column(values, name, length=length) for name, values in given.items()}
@@ -60,7 +60,7 @@ def any_column(values: object, name: str, *, length: int | None = None) -> Value
         given = list(values) if isinstance(values, list | tuple) else listed
         for row, value in enumerate(given):  # NumPy would make text of numbers among text
             if not isinstance(value, str):
-                raise InputError(f"{name}, row {row}: {value!r:.60} is not text, and others are; give one type")
+                raise InputError(f"{name}, row {row}: {checks.shown(value)} is not text, and others are; give one type")
     if array.dtype.kind in "OTU":
         array = np.array(listed, dtype=np.str_)  # as wide as the longest
     return read_only(np.array(array, order="C"))

@@ -63,7 +63,7 @@ class Slowdown:
                 raise OptionError("speed of Slowdown: no shapes are given; expected some, such as {'4x4x8': 0.95}")
             found = [(_shape(shape), _speed(value, f"speed of Slowdown for {shape}")) for shape, value in speed.items()]
             if len({shape for shape, _ in found}) < len(found):
-                raise OptionError(f"speed of Slowdown: a shape appears twice in {speed!r:.60}")
+                raise OptionError(f"speed of Slowdown: a shape appears twice in {checks.shown(speed)}")
             object.__setattr__(self, "speed", tuple(found))
         else:
             object.__setattr__(self, "speed", _speed(speed, "speed of Slowdown"))
@@ -156,12 +156,14 @@ def checked_outage(found: SlowOutage) -> SlowOutage:
 
 def _speed(value: object, what: str) -> float:
     if not isinstance(value, str) and checks.number(what, value, above=0.0) > 1.0:
-        raise OptionError(f"{what} must be at most 1, the speed without an outage, got {value!r:.60}")
+        raise OptionError(f"{what} must be at most 1, the speed without an outage, got {checks.shown(value)}")
     return checks.number(what, value, above=0.0)
 
 
 def _shape(value: object) -> str:
     parts = value.lower().split("x") if isinstance(value, str) else ()
     if len(parts) != 3 or not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise OptionError(f"speed of Slowdown: a shape is three extents in chips, such as '4x4x8', got {value!r:.60}")
+        raise OptionError(
+            f"speed of Slowdown: a shape is three extents in chips, such as '4x4x8', got {checks.shown(value)}"
+        )
     return "x".join(str(int(part)) for part in parts)

@@ -218,7 +218,7 @@ class ColumnTable(Tabular, Mapping[str, Values]):
             return numbers
         raise OptionError(
             f"a table takes the name of a column, the number of a row, a slice, a mask or a list of row numbers, got "
-            f"{key!r:.60}"
+            f"{checks.shown(key)}"
         )
 
     def _part(self, rows: Values) -> ColumnTable:

@@ -3,6 +3,7 @@
 See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
 """
 
+from faultsim.data.domains import READERS as _DOMAIN_READERS
 from faultsim.machines.cluster import Cluster
 from faultsim.machines.machine import Machine
 from faultsim.machines.node_classes import NodeClass, Partition
@@ -16,3 +17,5 @@ __all__ = [
     "Cluster", "Machine", "NodeClass", "Partition", "Pod", "Reservation", "Site", "Torus", "as_machine",
     "machine_from_lowered", "parse_machine", "parse_reservation", "pod_of",
 ]  # fmt: skip
+
+_DOMAIN_READERS["machine"] = parse_machine

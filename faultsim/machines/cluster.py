@@ -74,7 +74,7 @@ class Cluster(Machine):
 def _extents(shape: Sequence[int], nodes: int) -> tuple[int, int, int]:
     """A shape that has so many nodes."""
     if isinstance(shape, str) or not isinstance(shape, Sequence) or len(shape) != 3:
-        raise OptionError(f"the shape of a cluster must be three extents, such as (4, 4, 8), got {shape!r:.60}")
+        raise OptionError(f"the shape of a cluster must be three extents, such as (4, 4, 8), got {checks.shown(shape)}")
     x, y, z = (checks.whole("an extent of the shape of a cluster", extent, low=1) for extent in shape)
     if x * y * z != nodes:
         raise OptionError(f"the shape {x}x{y}x{z} of a cluster has {x * y * z} nodes, not {nodes}")

@@ -31,7 +31,7 @@ def three(
             listed = None
     if not isinstance(listed, Sequence) or len(listed) != 3:
         where = f"{what}: " if what else ""
-        raise OptionError(f"{where}{of} has three extents, such as (4, 4, 8) or '4x4x8', got {value!r:.60}")
+        raise OptionError(f"{where}{of} has three extents, such as (4, 4, 8) or '4x4x8', got {checks.shown(value)}")
     x, y, z = (checks.whole(f"an extent of {of}", extent, low=low, high=high) for extent in listed)
     return x, y, z
 

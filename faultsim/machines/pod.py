@@ -495,7 +495,9 @@ def _values(log: Workload, what: str, given: Any) -> Values:
     try:
         values = np.asarray(given)
     except ValueError:  # rows of different lengths
-        raise InputError(f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got {given!r:.60}") from None
+        raise InputError(
+            f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got {checks.shown(given)}"
+        ) from None
     if values.shape != (len(log),):
         raise InputError(f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got shape {values.shape}")
     if values.dtype == object:

@@ -183,11 +183,11 @@ def as_shape(shape: object) -> Shape:
     """
     parts = shape.lower().split("x") if isinstance(shape, str) else checks.plain(shape)
     if not isinstance(parts, Sequence) or len(parts) != 3:
-        raise OptionError(f"the shape of a slice must be three extents, such as '4x4x8', got {shape!r:.60}")
+        raise OptionError(f"the shape of a slice must be three extents, such as '4x4x8', got {checks.shown(shape)}")
     try:
         numbers = [checks.parsed(part, int) if isinstance(part, str) else part for part in parts]
     except ValueError:
-        raise OptionError(f"the shape of a slice must be three whole numbers, got {shape!r:.60}") from None
+        raise OptionError(f"the shape of a slice must be three whole numbers, got {checks.shown(shape)}") from None
     a, b, c = (checks.whole("an extent of the shape of a slice", number, low=1, high=MOST_EXTENT) for number in numbers)
     return a, b, c
 

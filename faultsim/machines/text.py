@@ -77,10 +77,10 @@ def parse_machine(text: str) -> Machine:
     try:
         extents = [checks.parsed(p, int) for p in parts]
     except ValueError:
-        raise OptionError(f"machine {text!r} needs whole numbers after the colon: {_FORMS}") from None
+        raise OptionError(f"machine {text!r} needs whole numbers after the colon, as in {_FORMS}") from None
     if len(extents) != 3 and (kind != "cluster" or len(extents) != 1):
         needed = "one number, or three extents" if kind == "cluster" else "three extents"
-        raise OptionError(f"machine {text!r} needs {needed}: {_FORMS}")
+        raise OptionError(f"machine {text!r} needs {needed}, as in {_FORMS}")
     if len(extents) == 1:
         return Cluster(extents[0])
     x, y, z = extents
@@ -161,7 +161,7 @@ def as_machine(value: object) -> Machine:
     hint = f" (did you mean 'cluster:{value}'?)" if type(value) is int else ""
     if isinstance(value, type) and issubclass(value, Machine):
         hint = f" (a class: did you mean {value.__name__}(...)?)"
-    raise OptionError(f"the machine must be {ANY}, or text such as 'cluster:128', got {value!r:.60}{hint}")
+    raise OptionError(f"the machine must be {ANY}, or text such as 'cluster:128', got {checks.shown(value)}{hint}")
 
 
 def machine_from_lowered(lowered: dict[str, object]) -> Machine:

@@ -53,6 +53,8 @@ class Torus(Machine):
     def __init__(self, x: Any, y: Any = None, z: Any = None, wrap: Any = True) -> None:
         if y is None and z is None:
             x, y, z = _all_three(x)
+        elif z is None:
+            raise OptionError(f"{_THREE}, got {checks.shown(x)} and {checks.shown(y)}")
         for axis, extent in zip("xyz", (x, y, z), strict=True):
             object.__setattr__(self, axis, _extent(axis, extent))
         object.__setattr__(self, "wrap", checks.flag("wrap", wrap))

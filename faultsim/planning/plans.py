@@ -253,7 +253,7 @@ def plan(
     wanted, at_once = wanted_slices(machine, shapes)
     chances = tuple(sorted({share("probability", each, 0.97) for each in _listed("probabilities", probabilities)}))
     if len({name_of(each) for each in chances}) < len(chances):
-        raise OptionError(f"probabilities: two would have columns of the same name, got {probabilities!r:.60}")
+        raise OptionError(f"probabilities: two would have columns of the same name, got {checks.shown(probabilities)}")
     job = Training(
         checks.number("runtime", _or(runtime, 604_800.0), above=0.0, unit="seconds"),
         checks.number("cost", _or(cost, 60.0), above=0.0, unit="seconds"),
@@ -339,7 +339,7 @@ def _listed(what: str, given: object) -> list[object]:
     if isinstance(listed, int | float):
         return [listed]
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not len(listed):
-        raise OptionError(f"{what} must be numbers such as (0.9, 0.97, 0.99), got {given!r:.60}")
+        raise OptionError(f"{what} must be numbers such as (0.9, 0.97, 0.99), got {checks.shown(given)}")
     return list(listed)
 
 

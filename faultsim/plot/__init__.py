@@ -4,6 +4,7 @@ matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn
 `matplotlib.figure.Figure` objects on the Agg canvas, so nothing global is touched and threads may draw.
 """
 
+from faultsim.checks import no_name as _no_name
 from faultsim.checks import show_types_of as _show_types_of
 from faultsim.plot.base import PALETTE, new_figure, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
@@ -49,3 +50,8 @@ __all__ = [
 ]
 
 _show_types_of(globals())
+
+
+def __getattr__(name: str) -> object:
+    """A wrong name gets a did-you-mean."""
+    raise _no_name(__name__, name, __all__)

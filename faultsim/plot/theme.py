@@ -182,7 +182,7 @@ def themed(draw: Callable[P, R]) -> Callable[P, R]:
             hint = ": figure.add_subplot() makes one" if hasattr(ax, "savefig") else ""
             raise OptionError(f"{draw.__name__}: ax must be an Axes of matplotlib, got {type(ax).__name__}{hint}")
         if not isinstance(title := kwargs.get("title", ""), str):
-            raise OptionError(f"{draw.__name__}: title must be text, got {title!r:.60}")
+            raise OptionError(f"{draw.__name__}: title must be text, got {checks.shown(title)}")
         if name is not None:
             checks.choice("theme", name, THEMES)
             if ax is not None:

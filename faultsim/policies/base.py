@@ -137,7 +137,7 @@ def nothing_returned(policy: object, method: str, given: object) -> OptionError:
     """The error of a method that acts on a decision, and whose answer would have no effect."""
     return OptionError(
         f"{type(policy).__name__}.{method} must act by the methods of the decision and return nothing, got "
-        f"{given!r:.60}: what it returns has no effect"
+        f"{checks.shown(given)}: what it returns has no effect"
     )
 
 

@@ -105,7 +105,7 @@ class Checkpointing(OwnPolicy):
         seen["estimate"].flags.writeable = False  # the engine goes by these numbers
         planned = given_numbers(f"{name}.intervals", "it", self.intervals(SeenJobs(**seen)), finite=False, timed=True)
         if planned.shape != (len(jobs),) or not (planned > 0).all():
-            raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {planned!r:.60}")
+            raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {checks.shown(planned)}")
         return planned
 
     def intervals(self, jobs: Any) -> ArrayLike:
@@ -509,7 +509,7 @@ def _victims(value: object) -> Victims:
         return _VICTIMS[checks.choice("victims", value, _VICTIMS)]()
     if isinstance(value, type) and issubclass(value, Victims):
         raise OptionError(f"victims must be an instance: write victims={value.__name__}(), not {value.__name__}")
-    raise OptionError(f"victims must be AllJobs(), LongJobs(...) or BigJobs(...), got {value!r:.60}")
+    raise OptionError(f"victims must be AllJobs(), LongJobs(...) or BigJobs(...), got {checks.shown(value)}")
 
 
 @dataclass(frozen=True, repr=False)

@@ -176,7 +176,7 @@ def _found(function: object) -> _Found:
             return _Found(int(ffi.cast("uintptr_t", function)), 0, _types(text))
     raise OptionError(
         f"a compiled order needs a scipy.LowLevelCallable, a numba cfunc, a function of ctypes or cffi, or a "
-        f"PyCapsule, got {function!r:.60}"
+        f"PyCapsule, got {checks.shown(function)}"
     )
 
 

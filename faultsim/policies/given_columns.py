@@ -14,7 +14,9 @@ from faultsim.errors import OptionError
 def own_predictions(name: str, given: object, nodes: int) -> PredictionRows:
     """What a `Predictor` written in Python predicts, checked, by begin."""
     if not isinstance(given, Mapping):
-        raise OptionError(f"{name} must return a mapping with node, and begin and end or time, got {given!r:.60}")
+        raise OptionError(
+            f"{name} must return a mapping with node, and begin and end or time, got {checks.shown(given)}"
+        )
     table = checked_predictions(f"{name} must return", given, nodes, name)
     begin, end = table.begin, table.end
     wrong = np.flatnonzero(np.diff(end, prepend=-np.inf) < 0)
@@ -64,7 +66,7 @@ def given_numbers(name: str, what: str, given: object, *, finite: bool = True, t
             raise TypeError("NumPy would take 1 h for 1")
         values = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{name}: {what} must be numbers, got {given!r:.60}") from None
+        raise OptionError(f"{name}: {what} must be numbers, got {checks.shown(given)}") from None
     if values.ndim != 1 or np.isnan(values).any() or (finite and not np.isfinite(values).all()):
         raise OptionError(f"{name}: {what} must be one row of numbers{', finite ones' if finite else ''}, without NaN")
     return values

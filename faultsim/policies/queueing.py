@@ -137,7 +137,9 @@ def _kinds(value: object) -> tuple[str, ...]:
     """``at=`` of `External`, in the order of `DECISIONS`."""
     given = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else None
     if given is None:
-        raise OptionError(f"at must list kinds of decisions, of {', '.join(map(repr, DECISIONS))}, got {value!r:.60}")
+        raise OptionError(
+            f"at must list kinds of decisions, of {', '.join(map(repr, DECISIONS))}, got {checks.shown(value)}"
+        )
     for kind in given:
         checks.choice("kind of decision", kind, DECISIONS)
     if "schedule" not in given:

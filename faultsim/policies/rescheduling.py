@@ -163,7 +163,8 @@ def _strategy(value: object) -> Strategy:
     if isinstance(value, type) and issubclass(value, Strategy):
         raise OptionError(f"strategy must be an instance: write {value.__name__}(), not its class")
     raise OptionError(
-        f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), got {value!r:.60}"
+        f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), "
+        f"got {checks.shown(value)}"
     )
 
 
@@ -171,7 +172,7 @@ def _spares(value: object) -> str | Static:
     if isinstance(value, Static) or (isinstance(value, str) and value == "dynamic"):
         return value
     hint = f"; write Static({value})" if isinstance(value, int) else ""
-    raise OptionError(f'spares must be "dynamic" or Static(nodes), got {value!r:.60}{hint}')
+    raise OptionError(f'spares must be "dynamic" or Static(nodes), got {checks.shown(value)}{hint}')
 
 
 class Rescheduling(OwnPolicy):

@@ -205,7 +205,7 @@ def _comments(where: str, content: bytes) -> _Comments:
     try:
         until = None if span is None else parsed(span, float)
     except ValueError:
-        raise InputError(f"{where}: span: {span!r:.60} is not a number") from None
+        raise InputError(f"{where}: span: {checks.shown(span)} is not a number") from None
     return _Comments(until, facts.get("name", ""), of, nodes, slow)
 
 
@@ -468,7 +468,7 @@ def _numbered(
     number = {each: at for at, each in enumerate(listed)}
     for text in texts:
         if not is_missing(text) and text not in number:
-            raise InputError(f"{file.name}: column {name!r}: node {text!r:.60} is not among nodes=")
+            raise InputError(f"{file.name}: column {name!r}: node {checks.shown(text)} is not among nodes=")
     return np.array([number.get(text, -1) for text in texts], dtype=np.int64), listed, of
 
 

@@ -152,7 +152,7 @@ def read_jobs(
     }  # fmt: skip
     checks.flag("strict", strict)
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '"\n\r'):
-        raise OptionError(f"separator: expected one character, got {separator!r:.60}")
+        raise OptionError(f"separator: expected one character, got {checks.shown(separator)}")
     wanted = [said for said in given.values() if said is not None]
     file = NamedColumns(path, separator=separator or "", strict=strict, wanted=wanted)
     called = stem(path, _SUFFIXES) if name is None else name
@@ -367,7 +367,7 @@ def _used(
     for key, said in given.items():
         if said is not None:
             if not isinstance(said, str):
-                raise OptionError(f"{key}: expected the name of a column, got {said!r:.60}")
+                raise OptionError(f"{key}: expected the name of a column, got {checks.shown(said)}")
             if said not in there and not file.has(said):
                 absent.append(f"{said!r}{file.suggested(said)}")
                 continue

@@ -127,7 +127,7 @@ def read_swf(
         raise OptionError(f"size: expected one of {', '.join(map(repr, _SIZES))}, got {size!r}")
     for key in columns if isinstance(columns, list | tuple) else [None]:
         if key not in FURTHER:
-            raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
+            raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {checks.shown(columns)}")
     checks.choice("cancelled", cancelled, CANCELLED)
     lines = Lines(path)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))

@@ -235,7 +235,7 @@ class Run:
         try:
             number = operator.index(row)
         except TypeError:
-            raise DecisionError(f"a job is named by its row, a whole number, not by {row!r:.60}") from None
+            raise DecisionError(f"a job is named by its row, a whole number, not by {checks.shown(row)}") from None
         if number not in jobs:
             raise DecisionError(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
         return jobs[number]

@@ -145,7 +145,7 @@ class Live(Run):
         try:
             number = operator.index(node)
         except TypeError:
-            refuse(f"a node is named by a whole number, not by {node!r:.60}")
+            refuse(f"a node is named by a whole number, not by {checks.shown(node)}")
         if not 0 <= number < self.state.nodes:
             refuse(f"there is no node {number}: nodes are 0 to {self.state.nodes - 1}")
         return number

@@ -3,6 +3,7 @@
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """
 
+from faultsim.checks import no_name as _no_name
 from faultsim.checks import show_types_of as _show_types_of
 from faultsim.entries import guard as _guard
 from faultsim.report.numbers import Amount, Term
@@ -30,3 +31,8 @@ __all__ = [
 
 _show_types_of(globals())
 _guard(globals())
+
+
+def __getattr__(name: str) -> object:
+    """A wrong name gets a did-you-mean."""
+    raise _no_name(__name__, name, __all__)

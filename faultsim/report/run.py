@@ -100,6 +100,8 @@ def report_run(
     """
     result_of("report_run", result)
     against = {} if against is None else results_of("report_run(against=)", against)
+    if "" in against:  # a result without a label
+        against = {label or "the other run": run for label, run in against.items()}
     if reasons is not None:
         checks.whole("reasons", reasons, low=0)
     require_matplotlib()

@@ -110,7 +110,7 @@ def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = (
     KiviatGain(gain=0.4166666666666667, lowest=0.4166666666666667, highest=0.5)
     """
     if isinstance(among, Result | Mapping | str) or not isinstance(among, Iterable):
-        raise OptionError(f"among must be a list of results or of mappings, got {among!r:.60}")
+        raise OptionError(f"among must be a list of results or of mappings, got {checks.shown(among)}")
     values = [_values("method", method), _values("baseline", baseline)]
     values += [_values(f"among[{place}]", other) for place, other in enumerate(among)]
     ours, theirs = _radii(values)[:2]
@@ -143,7 +143,7 @@ def kiviat_radii(methods: Mapping[str, Method]) -> dict[str, tuple[float, ...]]:
     (0.6896551724137931, 0.0)
     """
     if not isinstance(methods, Mapping):
-        raise OptionError(f"methods must be a mapping of labels to results, got {methods!r:.60}")
+        raise OptionError(f"methods must be a mapping of labels to results, got {checks.shown(methods)}")
     values = [_values(repr(label), method) for label, method in methods.items()]
     return dict(zip(methods, _radii(values), strict=True))
 
@@ -164,7 +164,9 @@ def kiviat_area(radii: Sequence[float]) -> float:
 def _values(what: str, method: Method) -> tuple[float, ...]:
     metrics: object = method.metrics if isinstance(method, Result) else method
     if not isinstance(metrics, Mapping):
-        raise OptionError(f"{what} must be a Result, or metrics by name such as result.metrics, got {method!r:.60}")
+        raise OptionError(
+            f"{what} must be a Result, or metrics by name such as result.metrics, got {checks.shown(method)}"
+        )
     missing = [axis.metric for axis in AXES if axis.metric not in metrics]
     if missing:
         raise OptionError(f"{what} has no {', '.join(missing)}; a Kiviat graph needs these metrics")

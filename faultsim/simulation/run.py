@@ -166,4 +166,4 @@ def _checked_policy(kind: str, value: object) -> object:
             f"{checks.shown_function(value)}"
         )
     hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
-    raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}{hint}")
+    raise OptionError(f"{kind} must be one of {known}, got {checks.shown(value)}{hint}")

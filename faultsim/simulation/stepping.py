@@ -621,7 +621,9 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
         return bool(given)
     mask = np.asarray(given)
     if mask.dtype != np.bool_ or mask.shape != (len(log),):
-        raise OptionError(f"{name} must be True, False or one of these for each of {len(log)} jobs, got {given!r:.60}")
+        raise OptionError(
+            f"{name} must be True, False or one of these for each of {len(log)} jobs, got {checks.shown(given)}"
+        )
     return mask.copy()
 
 

@@ -121,15 +121,15 @@ def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
     """The workflows, one or many, each of which fits the resources."""
     flows = (given,) if isinstance(given, Workflow) else given
     if not isinstance(flows, Sequence) or isinstance(flows, str):
-        raise OptionError(f"workflows must be a Workflow or a list of them, got {given!r:.60}")
+        raise OptionError(f"workflows must be a Workflow or a list of them, got {checks.shown(given)}")
     if not flows:
         raise InputError("no workflow: give at least one")
     if not isinstance(resources, Resources):
         hint = f"; write Resources({resources})" if isinstance(resources, int) else ""
-        raise OptionError(f"the resources must be Resources, got {resources!r:.60}{hint}")
+        raise OptionError(f"the resources must be Resources, got {checks.shown(resources)}{hint}")
     for row, flow in enumerate(flows):
         if not isinstance(flow, Workflow):
-            raise OptionError(f"workflows, row {row}: expected a Workflow, got {flow!r:.60}")
+            raise OptionError(f"workflows, row {row}: expected a Workflow, got {checks.shown(flow)}")
         try:
             resources.check(flow)
         except InputError as error:
@@ -154,13 +154,13 @@ def _check_scheduler(scheduler: object) -> None:
     if isinstance(scheduler, type) and issubclass(scheduler, WorkflowScheduler):
         raise OptionError(f"scheduler must be an instance: write scheduler={scheduler.__name__}()")
     if not isinstance(scheduler, WorkflowScheduler) or scheduler.name not in rows:
-        raise OptionError(f"the workflow scheduler must be one of {known}, got {scheduler!r:.60}")
+        raise OptionError(f"the workflow scheduler must be one of {known}, got {checks.shown(scheduler)}")
 
 
 def _check_outputs(outputs: object) -> None:
     if isinstance(outputs, SharedOutputs) or (isinstance(outputs, str) and outputs == "node"):
         return
-    raise OptionError(f"outputs must be 'node' or SharedOutputs(cost), got {outputs!r:.60}")
+    raise OptionError(f"outputs must be 'node' or SharedOutputs(cost), got {checks.shown(outputs)}")
 
 
 def _check_combination(
@@ -175,7 +175,7 @@ def _check_combination(
     if failures is not None and not isinstance(failures, FailureTrace):
         raise OptionError(f"failures must be a FailureTrace, got {checks.shown(failures, 'FailureTrace')}")
     if predictor is not None and not isinstance(predictor, Predictor):
-        raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {predictor!r:.60}")
+        raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {checks.shown(predictor)}")
     if scheduler.plans:
         refused = {
             "predictor=": predictor is not None,

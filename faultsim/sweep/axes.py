@@ -198,7 +198,7 @@ class Axes:
         faultsim.errors.OptionError: unknown axis 'runtime_facter' (did you mean 'runtime_factor'?); known: ...
         """
         if not isinstance(name, str):
-            raise OptionError(f"an axis has a name, got {name!r:.60}")
+            raise OptionError(f"an axis has a name, got {checks.shown(name)}")
         if name in self.options or name in self.changes:
             return
         kind, dot, parameter = name.partition(".")

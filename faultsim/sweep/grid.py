@@ -109,7 +109,7 @@ def make_grid(
     grid, zipped = with_machines(grid), with_machines(zipped)
     cells = None if cells is None else with_machines(list(cells) if isinstance(cells, Iterable) else [cells])
     if not isinstance(grid or {}, Mapping):
-        raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
+        raise OptionError(f"grid must be a mapping of axes to values, got {checks.shown(grid)}")
     dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
     groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
     dimensions += [
@@ -165,7 +165,9 @@ def _listed(name: str, given: object) -> tuple[list[Label], list[object]]:
     if isinstance(given, Mapping):
         labels, values = list(given), list(given.values())
     elif isinstance(given, str | bytes) or not isinstance(given, Iterable) or hasattr(given, "columns"):
-        raise OptionError(f"axis {name} must be a list of values or a mapping of names to values, got {given!r:.60}")
+        raise OptionError(
+            f"axis {name} must be a list of values or a mapping of names to values, got {checks.shown(given)}"
+        )
     else:
         values = list(given)
         labels = [label(value) for value in values]
@@ -186,7 +188,9 @@ def _axis(name: str, given: object) -> Dimension:
 def _zip(group: Mapping[str, object]) -> Dimension:
     """Axes of equal length that go together."""
     if not isinstance(group, Mapping):
-        raise OptionError(f"zipped must be a mapping of axes to values, or several in a list, got {group!r:.60}")
+        raise OptionError(
+            f"zipped must be a mapping of axes to values, or several in a list, got {checks.shown(group)}"
+        )
     taken = {}
     for name, given in group.items():
         taken[name] = _listed(name, given)
@@ -212,7 +216,7 @@ def _list(cells: list[Mapping[str, object]]) -> Dimension:
     names: dict[str, None] = {}
     for position, cell in enumerate(cells):
         if not isinstance(cell, Mapping):
-            raise OptionError(f"cells, item {position}: expected a mapping of axes to values, got {cell!r:.60}")
+            raise OptionError(f"cells, item {position}: expected a mapping of axes to values, got {checks.shown(cell)}")
         names |= dict.fromkeys(cell)
     labels = [{name: label(cell[name]) if name in cell else None for name in names} for cell in cells]
     return _told_apart("cells", tuple(names), labels, [dict(cell) for cell in cells])

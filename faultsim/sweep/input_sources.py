@@ -98,7 +98,8 @@ def log_source(given: object, folder: Path) -> Any:
     table = {"file": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
     if ("file" in table) == ("synthetic" in table):
         raise OptionError(
-            f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, got {given!r:.60}'
+            f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, '
+            f"got {checks.shown(given)}"
         )
     if "file" in table:
         path, span, formats = _file(folder, table.pop("file")), table.pop("krevat", None), readers_of(Workload)
@@ -142,7 +143,7 @@ def failures_source(given: object, folder: Path) -> object:
     if ("file" in table) == ("synthetic" in table):
         raise OptionError(
             f'failures are "none", a path, {{ file = "..." }} or '
-            f'{{ synthetic = "weibull", shape = 0.85, scale = 18000 }}, got {given!r:.60}'
+            f'{{ synthetic = "weibull", shape = 0.85, scale = 18000 }}, got {checks.shown(given)}'
         )
     return _from_file(table, folder) if "file" in table else _made_up(table)
 
@@ -182,7 +183,7 @@ def _workflow_file(table: object, folder: Path) -> Workflow:
     if not isinstance(table, Mapping) or "file" not in table:
         raise OptionError(
             f'workflows are a path, a list of paths, {{ file = "..." }} or {{ synthetic = "bench_dags", count = 5 }}, '
-            f"got {table!r:.60}"
+            f"got {checks.shown(table)}"
         )
     rest, formats = dict(table), readers_of(Workflow)
     path, said = _file(folder, rest.pop("file")), rest.pop("format", None)
@@ -208,7 +209,7 @@ def resources_source(given: object) -> Resources:
         return Resources(given)
     if not isinstance(given, Mapping):
         raise OptionError(
-            f"resources are a number of nodes, or {{ speed = [1, 2], bandwidth = 1e9 }}, got {given!r:.60}"
+            f"resources are a number of nodes, or {{ speed = [1, 2], bandwidth = 1e9 }}, got {checks.shown(given)}"
         )
     _refuse_rest(given, ("nodes", "speed", "bandwidth"))
     return Resources(**given)
@@ -235,7 +236,7 @@ def _from_file(table: dict[str, Any], folder: Path) -> object:
 def _file(folder: Path, name: object) -> Path:
     """The file that a specification names: a pipe or a device could let it wait for ever."""
     if not isinstance(name, str) or not name:
-        raise OptionError(f"file: expected a path, got {name!r:.60}")
+        raise OptionError(f"file: expected a path, got {checks.shown(name)}")
     path = folder / name
     try:
         mode = path.stat().st_mode

@@ -279,7 +279,7 @@ class _Workflows(Kind):
             return tuple(flows)
         raise InputError(
             f"{'the factory of workflows must return' if callable(source) else 'workflows must be'} a Workflow or a "
-            f"list of them, got {value!r:.60}"
+            f"list of them, got {checks.shown(value)}"
         )
 
     def digest(self, value: object) -> str:
@@ -310,8 +310,8 @@ class _Workflows(Kind):
 
     def check_metric(self, metric: str) -> None:
         raise OptionError(
-            f"metrics: {metric!r:.60} names no further metric of workflows, whose table has them all; give functions "
-            f"of a WorkflowResult by name"
+            f"metrics: {checks.shown(metric)} names no further metric of workflows, whose table has them all; give "
+            f"functions of a WorkflowResult by name"
         )
 
 

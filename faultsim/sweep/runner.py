@@ -373,5 +373,6 @@ def make_pool(executor: Any, workers: int | None) -> Pool:
     if hasattr(executor, "submit"):
         return Futures(executor, workers or int(getattr(executor, "_max_workers", 0) or cores()))
     raise OptionError(
-        f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, got {executor!r:.60}"
+        f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, "
+        f"got {checks.shown(executor)}"
     )

@@ -230,7 +230,7 @@ class _Reader:
         value = self._document.get(str(place[0]), {})
         if isinstance(value, dict):
             return value
-        self._say(place, f"must be a table, got {value!r:.60}")
+        self._say(place, f"must be a table, got {checks.shown(value)}")
         return {}
 
     def _settings(self, place: Place, table: Mapping[str, object]) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class _Reader:
         for number, group in enumerate(groups):
             place: Place = ("zip", number) if isinstance(given, list) else ("zip",)
             if not isinstance(group, dict):
-                self._say(place, f"must be a table of axes, got {group!r:.60}")
+                self._say(place, f"must be a table of axes, got {checks.shown(group)}")
                 continue
             one = {}
             for name, values in _flat(group, self._axes).items():
@@ -288,7 +288,9 @@ class _Reader:
             named = {key: self._value((*place, key), name, value) for key, value in given.items()}
             return {key: value for key, value in named.items() if value is not _MISSING}
         if not isinstance(given, list):
-            self._say(place, f"must be a list of values, got {given!r:.60}; write {name.split('.')[-1]} = [{given!r}]")
+            self._say(
+                place, f"must be a list of values, got {checks.shown(given)}; write {name.split('.')[-1]} = [{given!r}]"
+            )
             return []
         if not given:
             self._say(place, "has no values")
@@ -316,7 +318,7 @@ class _Reader:
                 return "node" if name == "outputs" else None
             return parse_policy(self._axes.policies[name], given)
         if isinstance(given, dict):
-            raise OptionError(f"must be a number or text, got {given!r:.60}")
+            raise OptionError(f"must be a number or text, got {checks.shown(given)}")
         self._kind.check_given({name: given})
         check_seed({name: given})
         return given

@@ -1,5 +1,6 @@
 """Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
+from faultsim.checks import no_name as _no_name
 from faultsim.checks import show_types_of as _show_types_of
 from faultsim.entries import guard as _guard
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
@@ -46,3 +47,8 @@ __all__ = [
 
 _show_types_of(globals())
 _guard(globals())
+
+
+def __getattr__(name: str) -> object:
+    """A wrong name gets a did-you-mean."""
+    raise _no_name(__name__, name, __all__)

@@ -138,7 +138,9 @@ def _by_kind(what: str, given: object, domains: Domains, *, partly: bool = False
     for kind in given:
         if kind not in domains.kinds:
             hint = checks.did_you_mean(kind, domains.kinds)
-            raise InputError(f"{what}: no domains of kind {kind!r:.60}{hint}; kinds: {', '.join(domains.kinds)}")
+            raise InputError(
+                f"{what}: no domains of kind {checks.shown(kind)}{hint}; kinds: {', '.join(domains.kinds)}"
+            )
     if not partly and (missing := [kind for kind in domains.kinds if kind not in given]):
         raise InputError(f"{what}: nothing for the kind {missing[0]!r}; 0 says that it never fails")
     return dict(given)

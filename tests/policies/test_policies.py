@@ -135,7 +135,7 @@ test_bad_options = refusals(
     (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
     (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
     (lambda: fs.MaxAvailability(1, 1, -1), "downtime, .* must be at least 0 seconds, got -1"),
-    (lambda: fs.Backfill(0), "depth must be at least 1 jobs, got 0"),
+    (lambda: fs.Backfill(0), "depth must be at least 1 job, got 0"),
     (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
     (lambda: fs.Daly(1, -math.inf), "mtbf, .* must be above 0 seconds, got -inf"),
     (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
