@@ -25,6 +25,7 @@ from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
 from faultsim.readers.table import READERS
 from faultsim.readers.titan import read_titan
+from faultsim.readers.topology import TopologyChoice, TopologyShape, TopologyTorus, TorusTopology, read_topology_yaml
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
@@ -250,7 +251,11 @@ __all__ = [
     "Sweep",
     "SweepTable",
     "TieBreaking",
+    "TopologyChoice",
+    "TopologyShape",
+    "TopologyTorus",
     "Torus",
+    "TorusTopology",
     "Unicef",
     "Wfp3",
     "Why",
@@ -288,6 +293,7 @@ __all__ = [
     "read_sweep",
     "read_swf",
     "read_titan",
+    "read_topology_yaml",
     "read_wfcommons",
     "rerun",
     "simulate",
