@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from faultsim.reading import read
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
+    from faultsim.sweep.advise import ShapeAdvice, advise_shapes
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
@@ -241,6 +242,7 @@ __all__ = [
     "SafestFirst",
     "Scheduler",
     "ServiceUnitLoss",
+    "ShapeAdvice",
     "SharedOutputs",
     "ShortestFirst",
     "Simulation",
@@ -264,6 +266,7 @@ __all__ = [
     "WorkflowResult",
     "Workload",
     "Young",
+    "advise_shapes",
     "concat",
     "expected_ettr",
     "get_include",
@@ -326,6 +329,7 @@ _LATER = {
     "synthetic": "",
     **dict.fromkeys(("PodPlan", "plan"), "planning"),
     **dict.fromkeys(("Sweep", "SweepTable", "load_sweep", "read_sweep"), "sweep"),
+    **dict.fromkeys(("ShapeAdvice", "advise_shapes"), "sweep.advise"),
 }
 
 
