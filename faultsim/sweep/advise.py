@@ -100,7 +100,7 @@ def advise_shapes(
     usual: SlurmTorus | None = None,
     scheduler: Scheduler | None = None,
     metric: str = "mean_bounded_slowdown",
-    week: checks.Duration = "7d",
+    week: float | str = "7d",
 ) -> ShapeAdvice:
     """Search shapes, spacings and seeds of `SlurmTorus` for a log, and measure the gain on held-out weeks.
 
@@ -120,7 +120,7 @@ def advise_shapes(
         By default ``EasyBackfill(reservation="fixed")``, as Slurm plans.
     metric : str, default "mean_bounded_slowdown"
         A metric of results, of which less is better.
-    week : duration, default "7d"
+    week : float or str, default "7d"
         Length of the parts of the log, in seconds or with a unit.
 
     Returns
