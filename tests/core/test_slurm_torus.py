@@ -187,4 +187,4 @@ def test_why_a_job_waits(scheduler):
     waiting = np.flatnonzero(result.jobs["wait"] > 0)[:3]
     assert len(waiting)
     for row in waiting:
-        assert f"waited {result.jobs['wait'][row]:.0f} s" in str(result.why(int(log.id[row])))
+        assert f"waited {result.jobs['wait'][row]:.0f} s" in str(result.why(int(row)))
