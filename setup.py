@@ -149,6 +149,7 @@ RETYPING = {
         "placement.compiled_rules",
         "placement.most_cubic",
         "placement.placed_rules",
+        "placement.slurm_torus",
         "state",
         "torus.choose",
         "torus.listed_machine",

@@ -26,6 +26,7 @@ from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
 from faultsim.readers.table import READERS
 from faultsim.readers.titan import read_titan
+from faultsim.readers.topology import TopologyChoice, TopologyShape, TopologyTorus, TorusTopology, read_topology_yaml
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
@@ -131,6 +132,7 @@ if TYPE_CHECKING:
     from faultsim.reading import read, read_site
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
+    from faultsim.sweep.advise import ShapeAdvice, advise_shapes
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
@@ -251,6 +253,7 @@ __all__ = [
     "SafestFirst",
     "Scheduler",
     "ServiceUnitLoss",
+    "ShapeAdvice",
     "SharedOutputs",
     "ShortestFirst",
     "Simulation",
@@ -262,7 +265,11 @@ __all__ = [
     "Sweep",
     "SweepTable",
     "TieBreaking",
+    "TopologyChoice",
+    "TopologyShape",
+    "TopologyTorus",
     "Torus",
+    "TorusTopology",
     "Unicef",
     "Wfp3",
     "Why",
@@ -271,6 +278,7 @@ __all__ = [
     "WorkflowResult",
     "Workload",
     "Young",
+    "advise_shapes",
     "concat",
     "expected_ettr",
     "get_include",
@@ -301,6 +309,7 @@ __all__ = [
     "read_sweep",
     "read_swf",
     "read_titan",
+    "read_topology_yaml",
     "read_wfcommons",
     "rerun",
     "simulate",
@@ -324,6 +333,7 @@ _LATER = {
     "synthetic": "",
     **dict.fromkeys(("PodPlan", "plan"), "planning"),
     **dict.fromkeys(("Sweep", "SweepTable", "load_sweep", "read_sweep"), "sweep"),
+    **dict.fromkeys(("ShapeAdvice", "advise_shapes"), "sweep.advise"),
 }
 
 

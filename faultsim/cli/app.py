@@ -29,6 +29,7 @@ COMMANDS = {
     "failures": "summary, convert, generate: work with failure traces",
     "reproduce": "repeat a paper's experiments and judge its claims",
     "plan": "what a pod can promise: slices, spare cubes, training time",
+    "torus": "check: the shapes of Slurm's topology/torus3d",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",

@@ -19,6 +19,7 @@ from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.scheduling.schedulers import Backfill, Conservative
 from faultsim.reference.state import Release, Reservation, State
 from faultsim.reference.torus.boxes import Box
+from faultsim.reference.torus.listed_table import ListedTable
 
 #: Job numbers are int32.
 MOST_JOBS = 2**31 - 1
@@ -180,5 +181,7 @@ class Moments:
         """A place of a snapshot as a box of the table."""
         if isinstance(place, int):
             return Box(0, 0, 0, 0, 0, 0, place.bit_count(), place)
+        if isinstance(self.table, ListedTable):
+            return self.table.box(tuple(place))
         assert isinstance(self.table, FinderTable)
         return self.table.box(place)

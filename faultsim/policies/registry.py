@@ -297,7 +297,7 @@ POLICIES: tuple[PolicyRow, ...] = (
               compiled="placement.placed_rules:TIE_BREAKING", needs=_PREDICTOR, elsewhere=_BOXES,
               reference="scheduling.placement:tie_breaking"),
     PolicyRow("placement", "slurm_torus", SlurmTorus, _TORUS, "[slurm2026]", aliases=("torus3d",),
-              compiled="torus.listed_machine:SLURM_TORUS", places="torus.listed_machine:LISTED",
+              compiled="placement.slurm_torus:SLURM_TORUS", places="torus.listed_machine:LISTED",
               needs={"planned boxes": "EasyBackfill(reservation='fixed')"}, elsewhere=_BOXES,
               reference="scheduling.placement:listed_box"),
     PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _NAMED, "[zhang2004] section 5.2.3",

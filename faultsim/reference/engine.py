@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from faultsim import checks
 from faultsim.arrays import Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, EngineError, NotAvailableError

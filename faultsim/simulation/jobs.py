@@ -106,8 +106,8 @@ def _listed_log(run: RunOptions) -> Workload:
     first = ", ".join(map(str, sizes[:5].tolist())) + (", ..." if len(sizes) > 5 else "")
     remedy = "" if run.oversized == "drop" else ', or pass oversized="drop"'
     raise InputError(
-        f"{count:,} of {len(log):,} jobs have a size that no shape of {placement!r:.80} has ({first} nodes): list "
-        f"shapes of these sizes, use unlisted='round_up' for sizes below the largest{remedy}"
+        f"{count:,} of {len(log):,} jobs have a size that no shape of {type(placement).__name__} has ({first} nodes): "
+        f"list shapes of these sizes, use unlisted='round_up' for sizes below the largest{remedy}"
     )
 
 

@@ -177,3 +177,14 @@ def test_named_lists(dims):
     boxes = shapes_of("every-box", "", "", dims)
     assert len({shape.extents for shape in boxes}) == len(boxes) == nodes
     assert {shape.size for shape in boxes} == set(sizes)
+
+
+@pytest.mark.parametrize("scheduler", ["easy:reservation=fixed", "easy", "fcfs", "backfill:depth=3,reservation=fixed"])
+def test_why_a_job_waits(scheduler):
+    log = fs.synthetic.sdsc_like(60, rng=3)
+    listed = fs.SlurmTorus(unlisted="round_up")
+    result = fs.simulate(log, TORUS, scheduler=scheduler, placement=listed, record=True)
+    waiting = np.flatnonzero(result.jobs["wait"] > 0)[:3]
+    assert len(waiting)
+    for row in waiting:
+        assert f"waited {result.jobs['wait'][row]:.0f} s" in str(result.why(int(row)))

@@ -103,3 +103,10 @@ cdef int64_t least_of(listed_torus_t *t, uint64_t *alive) noexcept nogil
 cdef void first_base(const listed_torus_t *t, const listed_shape_t *s, const uint64_t *bases, box_t *out) noexcept nogil
 cdef inline int64_t base_bit(const listed_torus_t *t, int x, int y, int z) noexcept nogil:
     return (<int64_t>x * t.extent[1] + y) * t.field + z
+
+
+cdef inline uint64_t splitmix64(uint64_t x) noexcept nogil:
+    x = x + <uint64_t>0x9E3779B97F4A7C15
+    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
+    return x ^ (x >> 31)

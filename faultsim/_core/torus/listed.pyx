@@ -346,13 +346,6 @@ cdef bint best_by_rest(listed_t *r, listed_torus_t *t, int first, int end, permi
     return False
 
 
-cdef inline uint64_t splitmix64(uint64_t x) noexcept nogil:
-    x = x + <uint64_t>0x9E3779B97F4A7C15
-    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
-    return x ^ (x >> 31)
-
-
 cdef bint best_by_chance(listed_torus_t *t, int first, int end, uint64_t key, permits_t permits, void *context,
                          box_t *out) noexcept nogil:
     cdef uint64_t word, hash_, least = 0

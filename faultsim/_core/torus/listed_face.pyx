@@ -133,6 +133,15 @@ cdef class ListedRule:
         """Whether boxes of a shape can meet others of its size."""
         return bool(self.rule.torus[torus].shape[shape].overlaps)
 
+    def anchors(self, int torus, int shape):
+        """The number of anchors of a shape, and of those without an empty cell."""
+        cdef const listed_torus_t *t = &self.rule.torus[torus]
+        cdef object complete = 0
+        cdef int w
+        for w in range(t.words):
+            complete += (<object>int(t.shape[shape].complete[w])).bit_count()
+        return t.shape[shape].n_anchors, complete
+
     def fragmentation(self, const unsigned char[::1] free):
         """The sum of sizes over all anchors with a box that meets nodes that are not available."""
         cdef listed_torus_t *t

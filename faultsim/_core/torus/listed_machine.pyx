@@ -1,4 +1,4 @@
-"""A torus with listed boxes as places (model.md#slurm-torus), as a machine of the engine, and its placement rule.
+"""A torus with listed boxes as places (model.md#slurm-torus), as a machine of the engine.
 
 Every ask has a shape (tables/machine.pxd), so a job gets a box of exactly its size, and a place is free if and only if
 a listed box of the size is.
@@ -11,35 +11,15 @@ from libc.string cimport memcpy
 import numpy as np
 
 from faultsim._core.containers.bits cimport fs_lowest
-from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.inputs cimport input_column
-from faultsim._core.state cimport sim_t
-from faultsim._core.status cimport NO_MEMORY
+from faultsim._core.containers.memory cimport own_block
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_places_t, machine_t, nodes_of, permit_t, place_t
 from faultsim._core.torus.listed cimport (
-    free_bases, listed_add_shape, listed_add_torus, listed_begin, listed_best, listed_end, listed_from_size,
-    listed_has, permits_t, listed_ready, listed_set_free, listed_t, listed_torus_t,
+    free_bases, listed_add_shape, listed_add_torus, listed_begin, listed_end, listed_from_size, listed_has,
+    listed_ready, listed_set_free, listed_torus_t,
 )
-from faultsim._core.torus.machine cimport close_boxes, copy_boxes, open_boxes, places_of_boxes, torus_machine_t
+from faultsim._core.torus.machine cimport close_boxes, copy_boxes, open_boxes, places_of_boxes
 from faultsim._core.torus.occupancy cimport box_t, occ_fill, torus_t
-
-# The order of model.md#scores.
-SCORES = {"slurm": 0, "first": 1, "next-size": 2, "mfp": 3, "random": 4}
-
-cdef struct listed_machine_t:
-    torus_machine_t boxes    # first, so that the functions of the torus work here
-    listed_t rule
-    uint64_t *around         # scratch: a mask with one more box in it
-
-cdef struct listed_policy_t:
-    int score
-    uint64_t salt
-
-
-cdef inline listed_machine_t *listed_of(void *state) noexcept nogil:
-    return <listed_machine_t *>state
-
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
     cdef const listed_torus_t *t = (<const listed_machine_t *>state).rule.torus
@@ -89,11 +69,6 @@ cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
 
 cdef int64_t searched(const void *state) noexcept nogil:
     return (<const listed_machine_t *>state).rule.looked
-
-
-cdef struct permitted_t:
-    listed_machine_t *machine
-    const permit_t *permit
 
 
 cdef bint leaves_room(void *context, const box_t *box) noexcept nogil:
@@ -216,43 +191,4 @@ cdef int open_listed(void *target, dict options, dict columns) except -1:
     return 0
 
 
-# ---------------------------------------------------------------------------------------------- the placement rule
-
-cdef inline uint64_t splitmix64(uint64_t x) noexcept nogil:
-    x = x + <uint64_t>0x9E3779B97F4A7C15
-    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
-    return x ^ (x >> 31)
-
-
-cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
-                place_t *out) noexcept nogil:
-    cdef const listed_policy_t *p = <const listed_policy_t *>state
-    cdef listed_machine_t *m = listed_of((<sim_t *>sim).machine.state)
-    cdef permitted_t context
-    cdef permits_t permits = NULL
-    cdef bint found
-    context.machine, context.permit = m, permit
-    if permit != NULL and permit.later != NULL and permit.need >= 1:
-        permits = leaves_room
-    if permit != NULL:
-        listed_set_free(m.rule.torus, occ, permit.forbidden)
-    else:
-        listed_set_free(m.rule.torus, occ, NULL)
-    found = listed_best(&m.rule, 0, nodes_of(size), p.score, splitmix64((p.salt << 32) + <uint64_t>job),
-                        permits, &context, <box_t *>out)
-    return NO_MEMORY if m.rule.memory.failed else found
-
-
-cdef int open_slurm_torus(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    cdef listed_policy_t *p = <listed_policy_t *>open_state(&s.placement, sizeof(listed_policy_t))
-    cdef const int32_t[::1] rank = input_column(columns, np.ones(s.n, np.int32), "rank", np.int32, s.n)
-    s.rank = &rank[0]            # so that no job gets a larger size
-    p.score, p.salt = SCORES[options["score"]], options["salt"]
-    s.placement.choose, s.placement.stable = choose, True
-    return 0
-
-
 LISTED = factory(open_listed)
-SLURM_TORUS = factory(open_slurm_torus)

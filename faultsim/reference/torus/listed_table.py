@@ -32,6 +32,11 @@ class ListedTable(BoxTable):
                     self.of_size.setdefault(listed.size, []).append(box)
         self.sizes = sorted(self.of_size)
 
+    def box(self, numbers: tuple[int, ...]) -> Box:
+        """The listed box with these bases and extents."""
+        size = numbers[3] * numbers[4] * numbers[5]
+        return next(box for box in self.of_size[size] if box[:6] == numbers)
+
     def sizes_between(self, low: int, high: int) -> list[int]:
         return [low] if low in self.of_size and low <= high else []
 

@@ -1,0 +1,54 @@
+"""SlurmTorus (model.md#slurm-choice): which listed box a job gets; the rule is in torus/listed.pxd."""
+
+from libc.stdint cimport int32_t, uint64_t
+
+import numpy as np
+
+from faultsim._core.containers.memory cimport open_state
+from faultsim._core.inputs cimport input_column
+from faultsim._core.state cimport sim_t
+from faultsim._core.status cimport NO_MEMORY
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
+from faultsim._core.torus.listed cimport listed_best, listed_set_free, permits_t, splitmix64
+from faultsim._core.torus.listed_machine cimport leaves_room, listed_machine_t, listed_of, permitted_t
+from faultsim._core.torus.occupancy cimport box_t
+
+# The order of score_t.
+SCORES = {"slurm": 0, "first": 1, "next-size": 2, "mfp": 3, "random": 4}
+
+cdef struct listed_policy_t:
+    int score
+    uint64_t salt
+
+
+cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                place_t *out) noexcept nogil:
+    cdef const listed_policy_t *p = <const listed_policy_t *>state
+    cdef listed_machine_t *m = listed_of((<sim_t *>sim).machine.state)
+    cdef permitted_t context
+    cdef permits_t permits = NULL
+    cdef bint found
+    context.machine, context.permit = m, permit
+    if permit != NULL and permit.later != NULL and permit.need >= 1:
+        permits = leaves_room
+    if permit != NULL:
+        listed_set_free(m.rule.torus, occ, permit.forbidden)
+    else:
+        listed_set_free(m.rule.torus, occ, NULL)
+    found = listed_best(&m.rule, 0, nodes_of(size), p.score, splitmix64((p.salt << 32) + <uint64_t>job),
+                        permits, &context, <box_t *>out)
+    return NO_MEMORY if m.rule.memory.failed else found
+
+
+cdef int open_slurm_torus(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef listed_policy_t *p = <listed_policy_t *>open_state(&s.placement, sizeof(listed_policy_t))
+    cdef const int32_t[::1] rank = input_column(columns, np.ones(s.n, np.int32), "rank", np.int32, s.n)
+    s.rank = &rank[0]            # so that no job gets a larger size
+    p.score, p.salt = SCORES[options["score"]], options["salt"]
+    s.placement.choose, s.placement.stable = choose, True
+    return 0
+
+
+SLURM_TORUS = factory(open_slurm_torus)

@@ -1,0 +1,139 @@
+"""Tori of topology.yaml: what is read and refused, decisions over several tori, and `faultsim torus check`
+(model.md#tori).
+"""
+
+import json
+
+import pytest
+
+import faultsim as fs
+from faultsim.cli import main
+from faultsim.errors import InputError
+from helpers.torus3d import LEFT_OUT, OUTCOMES, available_in, cases_in
+
+pytest.importorskip("yaml")
+
+FILE = """
+- topology: flat1
+  cluster_default: true
+  flat: true
+- topology: pods
+  torus3d:
+    toruses:
+    - name: a
+      dims: {x: 2, y: 2, z: 4}
+      nodes: "n[001-016]"
+      placements:
+      - dims: {x: 2, y: 2, z: 2}
+      - dims: [1, 1, 2]
+        spacing: [1, 1, 1]
+        seed: {x: 0, y: 0, z: 1}
+    - name: b
+      dims: 1x1x8
+      regions:
+      - {start: [0, 0, 0], dims: [1, 1, 3], nodes: ["m1,m[2-3]"]}
+      - {start: [0, 0, 5], dims: [1, 1, 2], nodes: "m[8,9]"}
+      placements: [{dims: [1, 1, 2]}]
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "topology.yaml").write_text(FILE)
+    return tmp_path / "topology.yaml"
+
+
+def shape_of(each):
+    spacing = zip(each.get("spacing") or (0, 0, 0), each["dims"], strict=True)
+    steps = tuple(step or extent for step, extent in spacing)
+    return fs.TopologyShape(tuple(each["dims"]), steps, tuple(each.get("seed") or (0, 0, 0)))
+
+
+def topology_of(case):
+    tori = [
+        fs.TopologyTorus(
+            torus["name"], tuple(torus["dims"]), tuple(torus["cells"]), tuple(map(shape_of, torus["placements"]))
+        )
+        for torus in case["tori"]
+    ]
+    return fs.TorusTopology(tori, case["nodes"])
+
+
+def test_decisions_are_those_of_slurm(data_dir):
+    """Outcome, nodes and fragmentation of all cases, with segments, weights and required nodes."""
+    for case in cases_in(data_dir):
+        topology, available = topology_of(case), available_in(case)
+        assert topology.fragmentation(available) == case["fragmentation"], case["id"]
+        least, _, most = case["want"]
+        found = topology.choose(
+            available,
+            least,
+            segment=case.get("segment", 0),
+            required=case.get("required", ()),
+            most=most,
+            weights=case.get("weights"),
+        )
+        if found.outcome == "elsewhere":
+            assert case["kind"] in LEFT_OUT, case["id"]
+            continue
+        assert found.outcome == OUTCOMES[case["result"]], case["id"]
+        assert list(found.nodes) == (case["chosen"] or []), case["id"]
+
+
+def test_what_a_file_says(path):
+    found = fs.read_topology_yaml(path)
+    assert (found.name, found.nodes, found.skipped) == ("pods", 21, ("flat1 (flat)",))
+    assert found.names[:2] == ("n001", "n002")
+    assert found.names[-2:] == ("m8", "m9")
+    a, b = found.tori
+    assert (a.dims, a.listed) == ((2, 2, 4), "2x2x2+1x1x2/1x1x1@0x0x1")
+    assert b.cells == (16, 17, 18, -1, -1, 19, 20, -1)
+    assert fs.SlurmTorus(a.listed).shapes == a.listed
+    assert found.choose(range(16), 2).nodes == (8, 12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("torus3d:", "tree:", "no topology is of the kind torus3d; there are flat1 .flat., pods .tree."),
+        ('"n[001-016]"', '"n[001-015]"', "2x2x4 has 16 cells, got 15 nodes"),
+        ('"n[001-016]"', '"n[016-001]"', "does not ascend"),
+        ('"n[001-016]"', '"n[001-016"', "no host list"),
+        ("dims: 1x1x8", "dims: 1x1", "torus 'b', dims: three whole numbers"),
+        ("{x: 2, y: 2, z: 2}", "{x: 2, y: 2, z: 9}", "extent along z must be 1 to 4, got 9"),
+        ("spacing: [1, 1, 1]", "spaceing: [1, 1, 1]", "unknown key 'spaceing' .did you mean 'spacing'"),
+        ("seed: {x: 0, y: 0, z: 1}", "seed: {x: 2, y: 0, z: 1}", "seed along x must be 0 to 1, got 2"),
+        ("start: [0, 0, 5]", "start: [0, 0, 2]", "region 2: overlaps an earlier region"),
+        ("start: [0, 0, 5]", "start: [0, 0, 7]", "regions do not wrap"),
+        ('"m[8,9]"', '"m[1,9]"', "node m1 is twice: a node has one cell"),
+        ("name: b", "name: a", "two tori are called 'a'"),
+        ("- topology: pods", "- topology: [", "is no YAML file"),
+        ("toruses:", "torus:", "unknown key 'torus'"),
+    ],
+)
+def test_what_is_wrong_is_said_where_it_is(path, old, new, message):
+    assert old in FILE
+    path.write_text(FILE.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        fs.read_topology_yaml(path)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        fs.read_topology_yaml(tmp_path / "topology.yaml")
+
+
+def test_check_prints_what_lacks(path, capsys):
+    assert main(["torus", "check", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "skipped, as they are of other kinds: flat1 (flat)" in text
+    assert "sizes without one: 1, 3-7, 9-16" in text
+    assert "no box of 2 nodes reaches 60.0 % of the nodes" in text
+
+
+def test_check_in_json(path, capsys):
+    assert main(["torus", "check", str(path), "--json"]) == 0
+    a, b = json.loads(capsys.readouterr().out)["tori"]
+    assert [shape["anchors"] for shape in a["shapes"]] == [16, 2]
+    assert [shape["overlaps"] for shape in a["shapes"]] == [True, False]
+    assert (b["empty_cells"], b["shapes"][0]["complete_anchors"], b["unreached_share"]) == (3, 1, {"2": 0.6})
