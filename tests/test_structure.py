@@ -193,7 +193,8 @@ def test_names_with_more_than_one_meaning(structure, tmp_path):
         # functions for two sources: `may_go` is described in the same words and has one type, `went` in others, and
         # `has_room` has another type
         "faultsim/_core/scheduling/slow.pxi": "# slow_t    the state\n# may_go    whether the job at a position\n"
-        "#           starts\n# went      its time\n# has_room  whether there is room\n\ncdef void crawl() nogil:\n    pass\n",
+        "#           starts\n# went      its time\n# has_room  whether there is room\n\n"
+        "cdef void crawl() nogil:\n    pass\n",
         "faultsim/_core/scheduling/fast.pxi": "# may_go\n#           whether the job at a position starts\n"
         "# went      its size\n# has_room  whether there is room\n\ncdef void run() nogil:\n    pass\n",
         "faultsim/_core/scheduling/slow.pyx": 'include "slow.pxi"\n'
