@@ -28,10 +28,13 @@ Files for one more part
 Names
     Structs, enums, functions, function types, extension types and constants that the core defines at module level with
     `cdef` or `ctypedef`, and fields of the tables of `_core/tables`.  A name counts if more than one file defines it (a
-    .pyx and its .pxd are one).  Two kinds of files define one meaning together and count once: files that assign the
-    function to the table's field of the same name (they implement one contract), and files of one source that is
-    compiled once per capacity (conservative_counted.pyx and conservative_placed.pyx, which include conservative.pxi;
-    counts.pxi and masks.pxi, which define what it needs of a capacity).  --names lists the names with their files.
+    .pyx and its .pxd are one).  Three kinds of files define one meaning together and count once: files that assign the
+    function to the table's field of the same name (they implement one contract); files of one source that is compiled
+    once per capacity (conservative_counted.pyx and conservative_placed.pyx, which include conservative.pxi; counts.pxi
+    and masks.pxi, which define what it needs of a capacity); and files that define a function for the sources that they
+    include, if the first comments of all these sources describe it in the same words, and its type is the same but for
+    the first argument, the state of the scheduler (`try_start` for easy.pxi and backfill.pxi).  --names lists the names
+    with their files.
 
 Cycles
     Modules of the package that import one another in a circle: strongly connected components of all `import` and
@@ -92,6 +95,8 @@ MEMORIES = {
     r"struct refusals_t\b": "refusals_t",  # by ask and stay, until a time
     r"int32_t none_beside\b": "known_t",  # by size, in a scan
     r"int32_t \*none_permitted\b": "none_permitted",  # by size, in a pass of EASY, or of a compiled scheduler
+    r"struct searched_t\b": "searched_t",  # by size, in a pass
+    r"int64_t \*refused\b": "refused of easy_t",  # by size, in a pass of EASY
     r"double owed, remaining, until\b": "until of known_t",  # by size: stays without a reservation before a time
     r"struct refused_t\b": "refused_t",  # by gap
     r"struct hope_t\b": "hope_t",  # of the last group of jobs
@@ -109,6 +114,7 @@ TIMELINES = {
 }
 #: Count -> what the third design of the core allows at most; the core is counted before the site machine.
 BUDGET = {
+    "names of the core with more than one meaning": 0,
     "lines of `_core/scheduling`": 4200,
     "lines there of conservative backfilling alone": 1200,
     "lines of the core": 24_000,
@@ -361,6 +367,7 @@ def shared_names(checkout: Checkout) -> dict[str, list[str]]:
         text = without_words(path.with_suffix(".pyx"), checkout.text[path])
         codes[unit] = codes.get(unit, "") + "\n" + text
     places: dict[str, set[str]] = {}
+    hooks = {unit: described_functions(unit, codes, checkout) for unit in codes}
     for unit, code in codes.items():
         contracts = implemented(code)
         for name in defined_names(code) - contracts:
@@ -369,10 +376,35 @@ def shared_names(checkout: Checkout) -> dict[str, list[str]]:
             for struct, body in re.findall(r"^cdef struct (\w+):\n((?:[ \t]+[^\n]*\n|\n)+)", code + "\n", re.M):
                 for field in set(re.findall(r"\(\*(\w+)\)", body)) - {"copy", "close"}:  # part_t of memory.pxd
                     places.setdefault(field, set()).add(f"{unit}:{struct}")
-    return {name: merged for name in sorted(places) if len(merged := without_hooks(name, places[name], codes)) > 1}
+    found = {}
+    for name in sorted(places):
+        contracts = {hooks.get(unit, {}).get(name) for unit in places[name]}
+        merged = once_per_source(places[name], codes)
+        if len(merged) > 1 and (len(contracts) > 1 or None in contracts):
+            found[name] = merged
+    return found
 
 
-def without_hooks(name: str, units: set[str], codes: dict[str, str]) -> list[str]:
+def described_functions(unit: str, codes: dict[str, str], checkout: Checkout) -> dict[str, tuple[str, str]]:
+    """Function that a unit defines for the sources that it includes -> their words for it, and its other arguments."""
+    found = {}
+    for source in included(unit, codes[unit]):
+        words = {name: text for path in CODE for name, text in described(checkout.text.get(Path(source + path), ""))}
+        for name, arguments in re.findall(r"^cdef (?:inline )?[\w *]*?\b(\w+)\(([^)]*)\)", codes[unit], re.M):
+            if name in words:
+                others = arguments.replace("const ", "").partition(",")[2]
+                found[name] = (words[name], " ".join(others.split()))
+    return found
+
+
+def described(text: str) -> list[tuple[str, str]]:
+    """Names and descriptions in the table of a file's first comment."""
+    head = re.match(r"(?:#.*\n)*", text)
+    lines = re.sub(r"\n#  {6,}", "  ", head[0] if head else "")
+    return [(name, " ".join(words.split())) for name, words in re.findall(r"^# (\w+)  +(\S.*)$", lines, re.M)]
+
+
+def once_per_source(units: set[str], codes: dict[str, str]) -> list[str]:
     """The places of a name, where the files of one source compiled once per capacity count once."""
     pairs: dict[str, set[str]] = {}
     for unit in units:

@@ -17,5 +17,7 @@ Indices: TypeAlias = NDArray[np.intp]
 Flags: TypeAlias = NDArray[np.bool_]
 #: Text, one entry for each row.
 Texts: TypeAlias = NDArray[np.str_]
+#: The number of a row: of Python's, or of an array.
+RowNumber: TypeAlias = int | np.integer[Any]
 #: A column whose type depends on its name, such as a further column of a log.
 Values: TypeAlias = NDArray[Any]

@@ -126,7 +126,7 @@ class Named(dict[str, T]):
     def __missing__(self, name: object) -> T:
         raise KeyError(f"no {self._noun} {name!r}{did_you_mean(str(name), self)}; known: {', '.join(self)}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Named, (self._noun, dict(self))
 
 

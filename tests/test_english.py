@@ -57,7 +57,7 @@ UNREVISED = {
     "scheduling/masks",
     "scheduling/refusals",
     "scheduling/timeline",
-    "orders/by_place",
+    "orders/by_entry",
     "orders/by_slope",
     "scheduling/capacity",
     "scheduling/compiled_scheduler",

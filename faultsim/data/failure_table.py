@@ -13,7 +13,7 @@ from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
 from faultsim.data.numbering import Numbering, numbering
 from faultsim.data.slowdowns import SlowOutage
-from faultsim.data.table import Table
+from faultsim.data.table import Pickled, Table
 from faultsim.errors import InputError, NotAvailableError
 
 _COLUMNS = by_name(FAILURES)
@@ -161,7 +161,7 @@ class FailureTable(Table):
         parts = {name: getattr(self, f"_{name}") for name in ("columns", "span", "name", "dropped", "slow")}
         return object.__new__(type(self))._fill(**parts, of=of)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Pickled:
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, {**parts, "slow": self._slow, "of": self._of})
 

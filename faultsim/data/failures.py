@@ -18,7 +18,7 @@ from faultsim.data.failure_table import priorities
 from faultsim.data.grouped_failures import GroupedFailures
 from faultsim.data.job_table import JobTable
 from faultsim.data.numbering import Numbering, common_numbering
-from faultsim.data.table import together
+from faultsim.data.table import Pickled, together
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
 
@@ -112,7 +112,7 @@ class FailureTrace(GroupedFailures):
     def _rows(self, rows: slice | Values, dropped: Mapping[str, int] | None = None) -> Self:
         return super()._rows(rows, dropped)._with_names(self._nodes, self._reasons_of(rows))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Pickled:
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, {**parts, "nodes": self._nodes, "reasons": self._reasons})
 

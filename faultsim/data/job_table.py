@@ -15,7 +15,7 @@ from faultsim.data.columns import RECORDED_WAIT, WORKLOAD, as_column, by_name, c
 from faultsim.data.conditions import TIMES, moved
 from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, nodes_of_header
-from faultsim.data.table import Table
+from faultsim.data.table import Pickled, Table
 from faultsim.errors import InputError
 from faultsim.vocabulary import is_unlimited
 
@@ -81,7 +81,7 @@ class JobTable(Table):
         # `once`: values computed from columns that many runs share.
         return super()._fill(**{"once": {}, "recorded": None, **parts})
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Pickled:
         restored, (kind, parts) = super().__reduce__()
         if self._has_default_ids:
             parts = {**parts, "once": {"numbered": True}}

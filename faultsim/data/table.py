@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self, TypeAlias, overload
 
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Values
+from faultsim.arrays import RowNumber, Values
 from faultsim.data.columns import content_hash, read_only
 from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
+
+#: What a table is pickled as: what restores it, of its class and its parts by name.
+Pickled: TypeAlias = "tuple[Callable[..., Table], tuple[type[Table], dict[str, object]]]"
 
 
 class ReadOnly(checks.OldNames):
@@ -58,7 +61,7 @@ class Table(ReadOnly, Tabular):
             object.__setattr__(self, f"_{name}", value)
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Pickled:
         names = ("columns", "dropped", "name", self._OWN)
         return _restored, (type(self), {name: getattr(self, f"_{name}") for name in names})
 
@@ -140,7 +143,7 @@ class Table(ReadOnly, Tabular):
     @overload
     def __getitem__(self, rows: str, /) -> Values: ...
     @overload
-    def __getitem__(self, rows: int | np.integer[Any], /) -> dict[str, Any]: ...
+    def __getitem__(self, rows: RowNumber, /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, rows: slice | Values | Sequence[bool], /) -> Self: ...
     def __getitem__(self, rows: object, /) -> object:

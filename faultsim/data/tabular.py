@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import LongIntegers, Values
+from faultsim.arrays import LongIntegers, RowNumber, Values
 from faultsim.data.notebook import MOST_ROWS, table_html
 from faultsim.errors import OptionError
 
@@ -57,7 +57,7 @@ class Tabular(checks.Listed):
         """The columns by name, all of one length."""
         raise NotImplementedError
 
-    def row(self, number: int | np.integer[Any]) -> dict[str, Any]:
+    def row(self, number: RowNumber) -> dict[str, Any]:
         """A row as plain values by the names of the columns; negative numbers count from the end.
 
         Raises
@@ -190,7 +190,7 @@ class ColumnTable(Tabular, Mapping[str, Values]):
     @overload
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
-    def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
     def __getitem__(self, key: Any, /) -> object:

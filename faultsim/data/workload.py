@@ -18,7 +18,7 @@ from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.further import check_together
 from faultsim.data.job_table import JobTable
 from faultsim.data.swf_format import FIELDS, header_fields, write_rows
-from faultsim.data.table import together
+from faultsim.data.table import Pickled, together
 from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.entries import entry
 from faultsim.errors import InputError
@@ -115,7 +115,7 @@ class Workload(JobTable):
         new = super()._derived(dropped, **changed)
         return new._with_lost_runs(None) if "submit" in changed else new
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> Pickled:
         restore, (kind, parts) = super().__reduce__()
         return restore, (kind, parts if self._lost_runs is None else {**parts, "lost_runs": self._lost_runs})
 

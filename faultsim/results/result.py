@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
-from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
+from faultsim.arrays import Flags, Floats, LongIntegers, RowNumber, Texts, Values
 from faultsim.checks import OldNames
 from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import FIRST_ENDED, FIRST_WITHOUT_RUN, JOB_STATES, NUMBER_TIMED_OUT
@@ -79,7 +79,7 @@ class JobColumns(ColumnTable, ReadOnlyDict):
     @overload
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
-    def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
     def __getitem__(self, key: Any, /) -> Any:

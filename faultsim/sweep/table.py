@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
-from faultsim.arrays import Values
+from faultsim.arrays import RowNumber, Values
 from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable, ReadOnlyDict
@@ -93,7 +93,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
     @overload
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
-    def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> "SweepTable": ...
     def __getitem__(self, key: Any, /) -> object:

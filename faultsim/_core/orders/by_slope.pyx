@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MAX, int32_t
 
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.queue cimport time_after
-from faultsim._core.orders.sorting cimport keyed_t, place_of, reorder, sorter_t
+from faultsim._core.orders.sorting cimport entry_of, keyed_t, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
 cdef enum:
@@ -42,7 +42,7 @@ cdef inline bint clearly(double a, double b) noexcept nogil:
 cdef bint keyed_before(const sim_t *s, int32_t a, int32_t b) noexcept nogil:
     cdef int32_t one = s.queue.job[a], other = s.queue.job[b]
     cdef double key = s.order.key_of(s, one), key_of_other = s.order.key_of(s, other)
-    return key < key_of_other or (key == key_of_other and place_of(s, one) < place_of(s, other))
+    return key < key_of_other or (key == key_of_other and entry_of(s, one) < entry_of(s, other))
 
 
 cdef inline bint before(const sim_t *s, int32_t a, double score, int32_t b, double score_of_other) noexcept nogil:
@@ -150,14 +150,14 @@ cdef void remove_at(sim_t *s, int32_t at) noexcept nogil:
 
 
 cdef void insert_by_key(keyed_t *item, int32_t n, sim_t *s) noexcept nogil:
-    """A few items by (key, place) instead of score."""
+    """A few items by (key, entry) instead of score."""
     cdef keyed_t one
     cdef int32_t i, k
     for i in range(n):
         one = item[i]
         one.key = s.order.key_of(s, one.job)
         k = i
-        while k > 0 and (one.key < item[k - 1].key or (one.key == item[k - 1].key and one.place < item[k - 1].place)):
+        while k > 0 and (one.key < item[k - 1].key or (one.key == item[k - 1].key and one.entry < item[k - 1].entry)):
             item[k] = item[k - 1]
             k -= 1
         item[k] = one
@@ -169,7 +169,7 @@ cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcep
     cdef keyed_t *item = sorter.item
     for i in range(n):
         item[i].job = job[i]
-        item[i].place = place_of(s, job[i])
+        item[i].entry = entry_of(s, job[i])
         item[i].key = -slope[job[i]] * (s.now - s.submit[job[i]])
     reorder(sorter, s)
     item = sorter.item

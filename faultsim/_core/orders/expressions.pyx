@@ -14,9 +14,9 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
-from faultsim._core.orders.by_place cimport refuse_key
+from faultsim._core.orders.by_entry cimport refuse_key
 from faultsim._core.orders.by_slope cimport sort_by_slope
-from faultsim._core.orders.sorting cimport open_sorter, place_of, reorder, sorter_t
+from faultsim._core.orders.sorting cimport entry_of, open_sorter, reorder, sorter_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -195,10 +195,10 @@ cdef int sort(void *state, void *sim) noexcept nogil:
         run_program(&p.program, s, job + at, count)
         for i in range(count):
             p.sorter.item[at].key = p.program.stack[i]
-            p.sorter.item[at].place = place_of(s, job[at])
+            p.sorter.item[at].entry = entry_of(s, job[at])
             p.sorter.item[at].job = job[at]
             if p.program.stack[i] != p.program.stack[i] and (
-                    wrong < 0 or p.sorter.item[at].place < p.sorter.item[wrong].place):
+                    wrong < 0 or p.sorter.item[at].entry < p.sorter.item[wrong].entry):
                 wrong = at
             at += 1
     if wrong >= 0:

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.orders.by_place cimport by_place_t, first_nan, follow_queue, open_by_place, sort_by_keys
+from faultsim._core.orders.by_entry cimport by_entry_t, first_nan, follow_queue, open_by_entry, sort_by_keys
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
@@ -23,7 +23,7 @@ cdef object FLOAT = np.dtype(np.float64)
 cdef object INT = np.dtype(np.int32)
 
 cdef struct python_order_t:
-    by_place_t line
+    by_entry_t line
     double *key
     PyObject *ask            # keys(queue, now) of the user's order; the engine keeps these
     PyObject *check          # makes an array of what that gave, or raises
@@ -60,7 +60,7 @@ cdef object integers(const int32_t *column, const int32_t *job, int32_t n):
     return made
 
 
-cdef class Waiting:
+cdef class QueueColumns:
     """The argument of `QueueOrder.keys`; a column is made when it is first read, and belongs to the order."""
 
     cdef object owner        # keeps the engine's columns
@@ -155,7 +155,7 @@ cdef bint take_array(object given, int32_t n, double *key) except -1:
 
 
 cdef int ask(python_order_t *p, sim_t *s) except -1:
-    cdef Waiting queue = Waiting.__new__(Waiting)
+    cdef QueueColumns queue = QueueColumns.__new__(QueueColumns)
     queue.owner = <object><PyObject *>s.owner
     queue.n = p.line.n
     queue.jobs = (<const char *>p.line.job)[:p.line.n * sizeof(int32_t)]
@@ -197,7 +197,7 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
     calls = getattr(order, "ask", order.keys), getattr(order, "checked", unchecked)
     columns["kept"].append(calls)
     p.ask, p.check = <PyObject *>calls[0], <PyObject *>calls[1]
-    open_by_place(p, &p.line, s.n)
+    open_by_entry(p, &p.line, s.n)
     own_block(p, &p.key, s.n, sizeof(double))
     s.order.sort = sort
     return 0

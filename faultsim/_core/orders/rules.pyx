@@ -1,7 +1,7 @@
 """Queue orders that change with time (model.md#orders): WFP3 and UNICEF of [tang2009], and those compiled elsewhere, by
 one call of a C function for the queue (faultsim/policy.h).
 
-Each sorts the queue by (key at now, place of entry), smallest first.
+Each sorts the queue by (key at now, number of entry), smallest first.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from libc.math cimport NAN, cbrt, log2, pow
 from libc.stdint cimport int32_t, uintptr_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.orders.by_place cimport (
-    by_place_t, first_nan, follow_queue, open_by_place, refuse_key, sort_by_keys,
+from faultsim._core.orders.by_entry cimport (
+    by_entry_t, first_nan, follow_queue, open_by_entry, refuse_key, sort_by_keys,
 )
 from faultsim._core.orders.by_slope cimport sort_by_slope
-from faultsim._core.orders.sorting cimport open_sorter, place_of, reorder, sorter_t
+from faultsim._core.orders.sorting cimport entry_of, open_sorter, reorder, sorter_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -37,7 +37,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
         return OK
     for i in range(count):
         p.sorter.item[i].job = job[i]
-        p.sorter.item[i].place = place_of(s, job[i])
+        p.sorter.item[i].entry = entry_of(s, job[i])
         p.sorter.item[i].key = s.order.key_of(s, job[i])
     reorder(&p.sorter, s)
     return OK
@@ -111,7 +111,7 @@ cdef int open_static(void *sim, dict options, dict columns) except -1:
 # ------------------------------------------------------------------------------------------------ compiled elsewhere
 
 cdef struct compiled_order_t:
-    by_place_t line
+    by_entry_t line
     faultsim_queue_keys_t function
     void *user_data          # as `function`: what the user's object, which the engine keeps, keeps
     PyObject *refused        # makes the exception for a key that is no number
@@ -162,7 +162,7 @@ cdef int open_compiled_order(void *sim, dict options, dict columns) except -1:
     p.function = <faultsim_queue_keys_t><uintptr_t>order.address
     p.user_data = <void *><uintptr_t>order.user_data
     p.refused = <PyObject *>refused
-    open_by_place(p, &p.line, s.n)
+    open_by_entry(p, &p.line, s.n)
     own_block(p, &p.submit, s.n, sizeof(double))
     own_block(p, &p.estimate, s.n, sizeof(double))
     own_block(p, &p.size, s.n, sizeof(double))

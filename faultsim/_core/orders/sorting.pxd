@@ -1,4 +1,4 @@
-# The queue sorted by keys of a pass: by (key, place), where no two jobs have the same place.
+# The queue sorted by keys of a pass: by (key, entry), where no two jobs have the same number of entry.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -6,7 +6,7 @@ from faultsim._core.state cimport sim_t
 
 cdef struct keyed_t:
     double key               # not NaN
-    int64_t place            # ties: the job that entered the queue first
+    int64_t entry            # ties: the job that entered the queue first
     int32_t job
 
 # Scratch, one per job; blocks of the state that holds it.
@@ -21,6 +21,6 @@ cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1
 cdef void reorder(sorter_t *sorter, sim_t *s) noexcept nogil
 
 
-# The place of a job among all jobs in order of entry, which breaks ties.
-cdef inline int64_t place_of(const sim_t *s, int32_t job) noexcept nogil:
+# The number of a job in the order of entry, which breaks ties.
+cdef inline int64_t entry_of(const sim_t *s, int32_t job) noexcept nogil:
     return s.queue.entry[job] if s.queue.entry != NULL else job

@@ -9,7 +9,7 @@ from faultsim._core.thresholds cimport thresholds
 
 
 cdef inline bint item_before(const keyed_t *a, const keyed_t *b) noexcept nogil:
-    return a.key < b.key or (a.key == b.key and a.place < b.place)
+    return a.key < b.key or (a.key == b.key and a.entry < b.entry)
 
 
 cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1:

@@ -3,12 +3,13 @@
 #
 # backfill_t      the state; its fields used here are described below
 # starts_afresh   whether jobs that were refused before may start now
-# start_first     the heads of the queue start as long as they fit, as Fcfs does; OK or a code
+# start_queue_heads
+#                 the heads of the queue start as long as they fit, as Fcfs does; OK or a code
 # open_line       `line` becomes that of the running jobs; OK or NO_MEMORY
 # next_startable  the next position in the queue whose job is small enough to start; queue_t.end: there is none
-# try_start       1: the job has started; 0: it may not; < 0: a code
+# try_start       1: the job at a position has started; 0: it may not; < 0: a code
 # reserve         the earliest reservation of a job into the plan, if there is one; OK or a code
-# room_beside     the nodes that the reservations leave free where they leave least; < 0: a code
+# least_room      the nodes that the reservations leave free where they leave least; < 0: a code
 #
 # The timeline has the running jobs and all reservations but those of no length.  It is made again in every scan in
 # which a job behind the head is small enough to start.
@@ -20,7 +21,7 @@
 cdef int scan(backfill_t *p, sim_t *s) noexcept nogil:
     """One scan of the queue; jobs already examined do not start, yet have their reservations."""
     cdef queue_t *q = &s.queue
-    cdef int32_t at = q.head, keep = at, stays = at, n_reserved = 0, job
+    cdef int32_t at = q.head, keep = at, stays = at, n_reserved = 0
     cdef int32_t startable = next_startable(p, s, q.head + p.examined)
     cdef int code
     if startable == q.end:
@@ -31,9 +32,8 @@ cdef int scan(backfill_t *p, sim_t *s) noexcept nogil:
     while startable < q.end:
         if n_reserved == p.depth:
             at = startable
-        job = q.job[at]
         if at == startable:
-            code = try_start(p, s, job)
+            code = try_start(p, s, at)
             if code < 0:
                 return code
             startable = next_startable(p, s, at + 1)
@@ -44,7 +44,7 @@ cdef int scan(backfill_t *p, sim_t *s) noexcept nogil:
                 continue
         if n_reserved < p.depth:
             n_reserved += 1
-            code = reserve(p, s, job, at == q.head)
+            code = reserve(p, s, q.job[at], at == q.head)
             if code < 0:
                 return code
         at += 1
@@ -59,7 +59,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int code = begin_pass(s)
     if code == OK and starts_afresh(p, s):
-        code = start_first(s)
+        code = start_queue_heads(s)
         p.examined = 1
     if code < 0:
         return code
@@ -86,11 +86,11 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
         code = reserve(p, s, s.queue.job[i], i == s.queue.head)
     if code < 0:
         return code
-    least = room_beside(p, s, sound)
+    least = least_room(p, s, sound)
     return least if least > 0 else 0
 
 
-cdef backfill_t *open_scheduler(sim_t *s, dict options) except NULL:
+cdef backfill_t *open_backfill_state(sim_t *s, dict options) except NULL:
     cdef backfill_t *p = <backfill_t *>open_state(&s.scheduler, sizeof(backfill_t))
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)

@@ -54,7 +54,7 @@ cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     return True
 
 
-cdef inline int start_first(sim_t *s) noexcept nogil:
+cdef inline int start_queue_heads(sim_t *s) noexcept nogil:
     return start_heads(s)
 
 
@@ -87,8 +87,8 @@ cdef double first_in_way(const backfill_t *p, int32_t need, double after, double
     return first
 
 
-cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
-    cdef int32_t need = s.need[job], i = 0
+cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
+    cdef int32_t job = s.queue.job[at], need = s.need[job], i = 0
     cdef double end = end_if_started(s, job)
     cdef int code
     # Step 0 also counts nodes whose release is overdue; next_startable has found that enough nodes are really free.
@@ -138,7 +138,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
     return take(p, &p.line, begin, end, need)
 
 
-cdef int64_t room_beside(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
+cdef int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
     cdef const reservation_t *r
     cdef int64_t least = sound
     cdef int32_t i, free
@@ -151,7 +151,7 @@ cdef int64_t room_beside(const backfill_t *p, const sim_t *s, int32_t sound) noe
 
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    open_scheduler(s, options).soonest = INFINITY
+    open_backfill_state(s, options).soonest = INFINITY
     return open_scan(s)
 
 

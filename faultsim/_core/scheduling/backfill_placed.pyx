@@ -74,7 +74,7 @@ cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     return True
 
 
-cdef inline int start_first(sim_t *s) noexcept nogil:
+cdef inline int start_queue_heads(sim_t *s) noexcept nogil:
     cdef bint moved
     return start_placed_heads(s, True, &moved)
 
@@ -97,12 +97,12 @@ cdef inline int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept
     return at
 
 
-cdef inline bint holds(const reservation_t *r, double t) noexcept nogil:
+cdef inline bint is_reserved_at(const reservation_t *r, double t) noexcept nogil:
     return r.begin <= t < r.end
 
 
-cdef inline bint meets(const reservation_t *r, double t, double end) noexcept nogil:
-    return holds(r, t) or t < r.begin < end
+cdef inline bint is_reserved_within(const reservation_t *r, double t, double end) noexcept nogil:
+    return is_reserved_at(r, t) or t < r.begin < end
 
 
 cdef void spare_head(backfill_t *p, sim_t *s, permit_t *permit) noexcept nogil:
@@ -122,7 +122,7 @@ cdef double restrict(backfill_t *p, sim_t *s, double t, double end, permit_t *pe
     cdef int32_t i
     memset(permit, 0, sizeof(permit_t))
     permit.forbidden = p.others
-    if p.open_head and meets(&p.reservation[0], t, end):
+    if p.open_head and is_reserved_within(&p.reservation[0], t, end):
         spare_head(p, s, permit)
         if t < p.reservation[0].end:
             first = p.reservation[0].end
@@ -182,8 +182,9 @@ cdef void describe_window(backfill_t *p, sim_t *s, int32_t job, int32_t limit) n
     w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
 
 
-cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
+cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef machine_t *m = &s.machine
+    cdef int32_t job = s.queue.job[at]
     cdef int32_t limit = min(s.need[job] + p.max_growth, s.free), size
     cdef double end = end_if_started(s, job)
     cdef bint restricted = p.soonest < end
@@ -224,7 +225,7 @@ cdef int add_place(backfill_t *p, sim_t *s, int32_t job, double begin, const pla
         return OK
     p.reservation[p.n - 1].place = place[0]
     grant = granted(&p.line, &s.machine, place, p.alone)
-    if p.open_head and meets(&p.reservation[0], begin, end):
+    if p.open_head and is_reserved_within(&p.reservation[0], begin, end):
         mask_join(p.beside, p.alone, p.line.words)
     return take(p, &p.line, begin, end, &grant)
 
@@ -292,14 +293,14 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
 
 # ---------------------------------------------------------------------------------------------- rescheduling
 
-cdef int64_t room_beside(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
+cdef int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
     cdef const reservation_t *r
     cdef int64_t least = sound, room
     cdef int32_t i
     for i in range(p.n):
         r = &p.reservation[i]
         room = p.line.left[index_at(&p.line, r.begin)]
-        if p.open_head and (i == 0 or holds(&p.reservation[0], r.begin)):
+        if p.open_head and (i == 0 or is_reserved_at(&p.reservation[0], r.begin)):
             room -= p.reservation[0].need
         if r.begin == r.end and not (i == 0 and p.open_head):
             room -= r.need
@@ -323,7 +324,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t words = s.machine.words
-    cdef backfill_t *p = open_scheduler(s, options)
+    cdef backfill_t *p = open_backfill_state(s, options)
     s.scheduler.guard, s.scheduler.settled = guard, settle_mover
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)

@@ -57,7 +57,7 @@ cdef struct compiled_t:
     search_t search          # [placed]
 
 
-cdef int refuse(compiled_t *p, fault what, int32_t place, double number) noexcept nogil:
+cdef int report_fault(compiled_t *p, fault what, int32_t place, double number) noexcept nogil:
     """Something is not possible: the run ends with the exception."""
     cdef sim_t *s = p.s
     cdef int32_t job = p.look.job[place] if 0 <= place < p.look.waiting else -1
@@ -90,9 +90,9 @@ cdef inline compiled_t *of_pass(faultsim_pass_t *look) noexcept nogil:
 cdef inline int32_t waiting_job(compiled_t *p, int32_t place) noexcept nogil:
     """The job that waits at a place, or -1."""
     if not 0 <= place < p.look.waiting:
-        return refuse(p, NO_PLACE, place, 0.0)
+        return report_fault(p, NO_PLACE, place, 0.0)
     if p.s.state[p.look.job[place]] != JOB_QUEUED:
-        return refuse(p, STARTED_BEFORE, place, 0.0)
+        return report_fault(p, STARTED_BEFORE, place, 0.0)
     return p.look.job[place]
 
 
@@ -103,7 +103,7 @@ cdef double expected_end(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if p == NULL:
         return NAN
     if not 0 <= place < p.look.waiting:
-        refuse(p, NO_PLACE, place, 0.0)
+        report_fault(p, NO_PLACE, place, 0.0)
         return NAN
     return end_if_started(p.s, p.look.job[place])
 
@@ -123,7 +123,7 @@ cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if p == NULL:
         return 0
     if not 0 <= place < p.look.waiting:
-        refuse(p, NO_PLACE, place, 0.0)
+        report_fault(p, NO_PLACE, place, 0.0)
         return 0
     return p.s.state[p.look.job[place]] == JOB_QUEUED and has_room(p, p.look.job[place])
 
@@ -184,14 +184,14 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     m = &p.s.machine
     size = p.s.need[job]
     if not has_room(p, job):
-        return refuse(p, NO_ROOM, place, 0.0)
+        return report_fault(p, NO_ROOM, place, 0.0)
     p.head = -1
     if not m.placed:
         return launch(p, place, size, NULL)
     limit = size if asks_shape(p.s, job) else m.placed.largest_now(m.state)
     size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL, True, &where)
     if size <= 0:
-        return break_off(p, size) if size < 0 else refuse(p, NO_ROOM, place, 0.0)
+        return break_off(p, size) if size < 0 else report_fault(p, NO_ROOM, place, 0.0)
     return launch(p, place, size, &where)
 
 
@@ -231,7 +231,7 @@ cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t gr
     if first < 0:
         return -1
     if place == head:
-        return refuse(p, AHEAD_OF_ITSELF, place, 0.0)
+        return report_fault(p, AHEAD_OF_ITSELF, place, 0.0)
     if p.s.machine.placed:
         growth = min(growth, usable(p.s) - need) if growth > 0 else 0
         return backfill_placed(p, place, first, need + growth)
@@ -251,7 +251,7 @@ cdef int wake(faultsim_pass_t *look, double time) noexcept nogil:
     if p == NULL:
         return -1
     if not (time > p.s.now and time <= p.s.latest):
-        return refuse(p, NOT_LATER, -1, time)
+        return report_fault(p, NOT_LATER, -1, time)
     return break_off(p, NO_MEMORY) if heap_push(&p.s.heap, time, EV_WAKE, 0) < 0 else 0
 
 
@@ -306,7 +306,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     p.s = s
     code = p.schedule(look, p.memory, p.data)
     if code != 0 and p.code == OK:
-        refuse(p, GAVE_UP, -1, code)
+        report_fault(p, GAVE_UP, -1, code)
     p.s = NULL
     if p.n_started:
         take_out(p, q)

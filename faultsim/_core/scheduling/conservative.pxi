@@ -12,7 +12,7 @@
 # give_back       a job that has left its nodes does not need them for the rest of its expected time; OK or a code
 # entered         what else is done when a job enters the queue
 # extend, complete        the horizon becomes later than now; the plan is made whole (horizon.pxi); OK or a code
-# rearrange       what a pass does after the first sweep; `again`: the plan has to be made from nothing
+# migrate_jobs    what a pass does after the first sweep; `again`: the plan has to be made from nothing
 # store_place     the place of a reservation, where there are places
 # nodes_reserved  the sizes of the reservations, by job
 #
@@ -159,7 +159,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         if code == OK:
             code = close_pass(p, s, upset)
     if code == OK:
-        code = rearrange(s, &again)
+        code = migrate_jobs(s, &again)
     if code == OK and again:
         code = replan(p, s, False)
     is_empty(&s.queue)

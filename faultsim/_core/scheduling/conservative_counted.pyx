@@ -156,7 +156,7 @@ cdef int give_nodes(plan_t *p, const sim_t *s, double begin, double end, int32_t
     return OK
 
 
-cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
+cdef int reserve_at(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
     """A job's reservation at `begin`, earlier than the one that it has.  OK or NO_MEMORY."""
     cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin)
     p.begin[job], p.end[job] = begin, end
@@ -349,7 +349,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     if p.replans:
         if p.replays and p.started_in[job] == p.number:
             # It began now; its expected duration may be another one since.
-            return STARTED if reserve(p, s, job, s.now) == OK else NO_MEMORY
+            return STARTED if reserve_at(p, s, job, s.now) == OK else NO_MEMORY
         if p.defers and p.until == INFINITY and p.placed % p.limit.horizon_every == 0:
             set_horizon(p, s)
             stop = p.until
@@ -374,7 +374,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         if i >= 0:
             begin = max(p.line.at[i], s.now)
     if i >= 0:
-        if reserve(p, s, job, begin) < 0:
+        if reserve_at(p, s, job, begin) < 0:
             return NO_MEMORY
         if p.until <= s.now and not p.replans:
             return COLLAPSED
@@ -435,7 +435,7 @@ cdef inline void entered(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
         p.rebuild = True
 
 
-cdef inline int rearrange(sim_t *s, bint *again) noexcept nogil:
+cdef inline int migrate_jobs(sim_t *s, bint *again) noexcept nogil:
     return OK
 
 

@@ -396,7 +396,7 @@ cdef inline void entered(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     pass
 
 
-cdef inline int rearrange(sim_t *s, bint *again) noexcept nogil:
+cdef inline int migrate_jobs(sim_t *s, bint *again) noexcept nogil:
     return OK if s.migration.rearrange == NULL else s.migration.rearrange(s.migration.state, s, again)
 
 

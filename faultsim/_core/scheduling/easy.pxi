@@ -89,7 +89,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return min(room, <int64_t>sound) if promise.any else sound
 
 
-cdef easy_t *open_scheduler(sim_t *s, bint backfills) except NULL:
+cdef easy_t *open_easy_state(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = <easy_t *>open_state(&s.scheduler, sizeof(easy_t))
     p.backfills = backfills
     s.scheduler.schedule = schedule

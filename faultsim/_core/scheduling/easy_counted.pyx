@@ -245,7 +245,7 @@ cdef int schedule_unsorted(void *state, void *sim) noexcept nogil:
 
 
 cdef easy_t *open_counted(sim_t *s, bint backfills) except NULL:
-    cdef easy_t *p = open_scheduler(s, backfills)
+    cdef easy_t *p = open_easy_state(s, backfills)
     if backfills or s.order.slope_of != NULL:
         open_scan(s)
     if s.order.slope_of != NULL:

@@ -299,13 +299,13 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
 
 
 cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
-    open_scheduler(<sim_t *>sim, False)
+    open_easy_state(<sim_t *>sim, False)
     return 0
 
 
 cdef int open_easy(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p = open_scheduler(s, True)
+    cdef easy_t *p = open_easy_state(s, True)
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     s.scheduler.guard, s.scheduler.settled = guard, settle_mover

@@ -184,7 +184,7 @@ cdef inline bint covers(int32_t ask, int32_t other) noexcept nogil:
     return ask == other
 
 
-cdef bint has_place(const window_t *w, const uint64_t *mask) noexcept nogil:
+cdef bint window_has_place(const window_t *w, const uint64_t *mask) noexcept nogil:
     """Whether some place of a size in [ask, limit], or of its shape, is free."""
     cdef const machine_t *m = &w.s.machine
     cdef int32_t size = w.ask
@@ -213,7 +213,7 @@ cdef bint may_fit(window_t *w) noexcept nogil:
         w.any_full, w.full = True, w.taken
         return False
     if w.s.machine.part > 0:
-        return has_place(w, w.mask)
+        return window_has_place(w, w.mask)
     return w.s.nodes - mask_count(w.mask, w.s.machine.words) >= w.need
 
 
@@ -274,7 +274,7 @@ cdef inline bint meet_next(window_t *w, const timeline_t *f, int32_t i) noexcept
 
 
 cdef inline bint window_fits(window_t *w) noexcept nogil:
-    return w.s.machine.part > 0 or has_place(w, w.mask)
+    return w.s.machine.part > 0 or window_has_place(w, w.mask)
 
 
 cdef inline void fill_window(window_t *w, const timeline_t *f) noexcept nogil:
