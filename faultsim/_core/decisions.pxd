@@ -31,6 +31,7 @@ cdef class Decision(Moment):
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int look_ahead(self, int32_t head) except -1
     cdef dict pod(self)
+    cdef bint is_on_hold(self, int32_t job)
     cdef str phrase(self, int32_t job)
 
     # The keyword of a choice and its numbers, an array of int32; None: none was given.  Called before anything is read,
@@ -51,6 +52,7 @@ cdef class Decision(Moment):
     cdef int act(self, str what) except -1
     cdef int refuse_another(self, int32_t job, str what) except -1
     cdef int32_t stoppable(self, object row, str what) except -1
+    cdef int hold_waiting(self, object job, int32_t j) except -1
     cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1
     cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1

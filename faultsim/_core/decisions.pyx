@@ -16,6 +16,7 @@ from faultsim._core.cluster.named cimport change_node, named_of
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
+from faultsim._core.eligibility cimport NOT_ON_HOLD, eligible_of
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.faults.progress cimport move_t, progress_move
@@ -124,7 +125,7 @@ cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved", "withdrawn"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released"),
 }
 
 
@@ -251,8 +252,13 @@ cdef class Decision(Moment):
                     return i
         self.refuse(f"job {self.row_of(job)} is not waiting: it {self.phrase(job)}")
 
+    cdef bint is_on_hold(self, int32_t job):
+        return self.s.eligibility.on and eligible_of(self.s).on_hold[job] != NOT_ON_HOLD
+
     cdef str phrase(self, int32_t job):
         """What a job does now."""
+        if self.s.state[job] == JOB_FUTURE and job < self.s.next_arrival:
+            return "is on hold" if self.is_on_hold(job) else "is not eligible yet"
         return _PHRASES[self.s.state[job]]
 
     # ------------------------------------------------------------------ what there is
@@ -889,9 +895,18 @@ cdef class Decision(Moment):
         self.conclude(code)
 
     def hold(self, job):
-        """The job that a failure hits keeps its nodes until they are repaired, as with `Hold` (model.md#hold)."""
+        """A job that waits is on hold: it is not in the queue until `release` (model.md#on-hold).
+
+        At a failure, instead, the job that it hits keeps its nodes until they are repaired, as with `Hold`
+        (model.md#hold).
+        """
         cdef int32_t j
         _inside = self.enter(False)
+        if self.kind != "failure":
+            j = self.find(job)
+            if self.s.state[j] == JOB_QUEUED or self.s.state[j] == JOB_FUTURE:
+                self.hold_waiting(job, j)
+                return
         if self.kind != "failure":
             self.check()
             self.refuse(f"job {job} cannot be held at a decision of kind {self.kind!r}: only a failure holds the job "
@@ -901,6 +916,26 @@ cdef class Decision(Moment):
         roll_back(self.s, j)
         self.conclude(hold_job(self.s.recovery.state, self.s, j))
         self.note("hold", (self.row_of(j),), {})
+
+    cdef int hold_waiting(self, object job, int32_t j) except -1:
+        if self.s.state[j] == JOB_FUTURE and (j >= self.s.next_arrival or self.is_on_hold(j)):
+            self.refuse(f"job {job} cannot be put on hold: it {self.phrase(j)}")
+        self.refuse_another(j, "put on hold")
+        self.act("put on hold")
+        self.engine.hold_waiting(j)
+        self.note("hold", (self.row_of(j),), {})
+        return 0
+
+    def release(self, job):
+        """A job that is on hold may enter the queue again, now if nothing else is in its way (model.md#on-hold)."""
+        _inside = self.enter(False)
+        cdef int32_t j = self.find(job)
+        if not self.is_on_hold(j):
+            self.refuse(f"job {job} cannot be released: it is not on hold")
+        self.refuse_another(j, "released")
+        self.act("released")
+        self.engine.release_waiting(j)
+        self.note("release", (self.row_of(j),), {})
 
     def withdraw(self, job):
         """A job that waits ends without a run; one that runs is killed, as by `kill` (model.md#withdrawal).

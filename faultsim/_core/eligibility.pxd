@@ -24,6 +24,12 @@ cdef enum fate:
     WITHDRAWN = 1
     UNMET = 2
 
+# Whether a job is on hold (model.md#on-hold).
+cdef enum on_hold:
+    NOT_ON_HOLD = 0
+    ON_HOLD = 1
+    READY_ON_HOLD = 2        # it would be in the queue, and no event of it is in the heap
+
 cdef struct eligible_t:
     double *eligible         # sim_t.submit; the first field, which state.pyx reads
     int64_t *entry           # sim_t.queue.entry; the second field
@@ -58,6 +64,8 @@ cdef struct eligible_t:
     uint8_t *fate
     uint8_t *begun           # has held nodes
     int32_t n_fates          # jobs with one
+    uint8_t *on_hold
+    int32_t n_on_hold        # jobs that are
 
 
 cdef inline eligible_t *eligible_of(const sim_t *s) noexcept nogil:

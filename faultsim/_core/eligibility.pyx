@@ -30,6 +30,7 @@ cdef int open_eligibility(sim_t *s, object rows) except -1:
     own_block(e, &e.ready, s.n, sizeof(double))
     own_block(e, &e.fate, s.n, 1)
     own_block(e, &e.begun, s.n, 1)
+    own_block(e, &e.on_hold, s.n, 1)
     memcpy(e.eligible, s.submit, s.n * sizeof(double))
     e.submitted, s.submit = s.submit, e.eligible
     if s.queue.entry == NULL:            # else killed jobs go to the tail

@@ -27,7 +27,7 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
 from faultsim._core.edges cimport open_absences
-from faultsim._core.eligibility cimport WITHDRAWN, eligible_of, next_withdrawal, open_conditions
+from faultsim._core.eligibility cimport NOT_ON_HOLD, WITHDRAWN, eligible_of, next_withdrawal, open_conditions
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -41,7 +41,7 @@ from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, 
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
     FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
-    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, ENDLESS, NO_MEMORY, PYTHON_ERROR, STUCK
@@ -49,7 +49,7 @@ from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.thresholds cimport thresholds
 from faultsim._core.verify cimport check_invariants
-from faultsim._core.withdrawal cimport end_without_run, fire_withdrawal, kill_withdrawn
+from faultsim._core.withdrawal cimport end_without_run, fire_withdrawal, hold_back, kill_withdrawn, let_go
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -266,7 +266,7 @@ cdef class Engine:
         """The one place where status codes become exceptions."""
         if code >= 0:
             return 0
-        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
+        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live or any_on_hold(&self.s)):
             raise DecisionError(self.deadlock())
         if code == PYTHON_ERROR and self.s.deciding:     # an order, while the caller decides: nothing has changed
             self.raise_kept()
@@ -307,7 +307,13 @@ cdef class Engine:
         if gone:
             return (f"deadlock: {self.s.known - self.s.n_done} jobs have not ended, none runs, and nothing else will "
                     f"happen after {self.s.now:g} s; {gone} of {self.s.nodes} nodes do not return")
-        if q.head == q.end or (self.s.live and self.s.running):
+        if self.s.live and self.s.running:
+            return f"{self.s.running} jobs run without an end: nothing else will happen"
+        if any_on_hold(&self.s):
+            left, on_hold = self.s.known - self.s.n_done, eligible_of(&self.s).n_on_hold
+            return (f"deadlock: {left} jobs have not ended, {on_hold} of them are on hold (release them), and nothing "
+                    f"else will happen after {self.s.now:g} s")
+        if q.head == q.end:
             return f"{self.s.running} jobs run without an end: nothing else will happen"
         head = q.job[q.head]
         return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
@@ -472,7 +478,7 @@ cdef class Engine:
         self.owed = "decide" if s.deciding else ""
         if code == DECIDE:
             return self.hand_out(self.kind_asked())
-        if code == STUCK and (s.scheduler.elsewhere or s.live):
+        if code == STUCK and (s.scheduler.elsewhere or s.live or any_on_hold(s)):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
             raise DecisionError(self.deadlock())
         self.translate(code)
@@ -830,6 +836,60 @@ cdef class Engine:
         self.translate(end_without_run(s, job, WITHDRAWN, &waited))
         return waited
 
+    def hold(self, row):
+        """A job that waits is on hold from now on."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        self.refuse_if_unusable()
+        cdef int32_t job = self.any_job_at(row)
+        if s.state[job] == JOB_FUTURE and job >= s.next_arrival:
+            self.refuse(f"job {row} cannot be put on hold: it has not arrived yet")
+        if s.state[job] != JOB_FUTURE and s.state[job] != JOB_QUEUED:
+            what = "has ended" if s.state[job] == JOB_DONE else "has nodes"
+            self.refuse(f"job {row} cannot be put on hold: it {what}")
+        if is_held_back(s, job):
+            self.refuse(f"job {row} is on hold already")
+        catch_up(s)
+        if self.hold_job(job):
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def release(self, row):
+        """It is not on hold any more."""
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        self.refuse_if_unusable()
+        cdef int32_t job = self.any_job_at(row)
+        if not is_held_back(s, job):
+            self.refuse(f"job {row} cannot be released: it is not on hold")
+        catch_up(s)
+        self.translate(let_go(s, job))
+
+    def is_on_hold(self, int32_t row):
+        """Whether the job of a row is on hold; rows as of `state_of`."""
+        _inside = self.door.enter(True)
+        return is_held_back(&self.s, self.jobs[row] if self.s.live else row)
+
+    def hold_waiting(self, int32_t job):
+        """As `hold` of a job by its number, for a decision."""
+        self.hold_job(job)
+
+    def release_waiting(self, int32_t job):
+        """As `release` of a job by its number, for a decision."""
+        try:
+            self.translate(let_go(&self.s, job))
+        except BaseException:
+            self.s.n_decisions += 1
+            raise
+
+    cdef bint hold_job(self, int32_t job) except -1:
+        """Whether it was in the queue."""
+        cdef sim_t *s = &self.s
+        cdef bint waited = False
+        if not s.eligibility.on:
+            open_conditions(s, self.given, no_conditions(s.n))
+        hold_back(s, job, &waited)
+        return waited
+
     cdef int32_t any_job_at(self, object row) except -1:
         """As `job_at`, also where the caller does not own time."""
         cdef int32_t job
@@ -1023,6 +1083,14 @@ cdef class Engine:
             job = out[name]["job"]
             out[name]["job"] = np.where(job < 0, job, rows[job])
         return out
+
+
+cdef inline bint is_held_back(const sim_t *s, int32_t job) noexcept nogil:
+    return s.eligibility.on and eligible_of(s).on_hold[job] != NOT_ON_HOLD
+
+
+cdef inline bint any_on_hold(const sim_t *s) noexcept nogil:
+    return s.eligibility.on and eligible_of(s).n_on_hold > 0
 
 
 cdef struct moment_slice_t:

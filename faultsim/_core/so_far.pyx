@@ -32,7 +32,7 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
     cdef int32_t job
     catch_up(s)
     for job in range(s.known):
-        if s.state[job] == JOB_QUEUED and s.restarts[job] > 0:
+        if s.state[job] <= JOB_QUEUED and s.restarts[job] > 0:
             s.failure_wait[job] += s.now - s.track.killed_at[job]
         if s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD:
             continue
@@ -74,7 +74,7 @@ cdef object eligible_times(const sim_t *s):
     found = np.array(<const double[:s.n]>s.submit)
     cdef double[::1] time = found
     for job in range(s.n):
-        if s.state[job] == JOB_FUTURE:
+        if s.state[job] == JOB_FUTURE and s.restarts[job] == 0:
             time[job] = np.nan
     return found
 

@@ -3,16 +3,18 @@
 from libc.math cimport NAN
 from libc.stdint cimport int32_t
 
+from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.contract cimport fs_require
 from faultsim._core.eligibility cimport (
-    NO_FATE, UNMET, WITHDRAWN, eligible_of, eligible_t, next_withdrawal, note_end, takes_slot,
+    NO_FATE, NOT_ON_HOLD, ON_HOLD, READY_ON_HOLD, UNMET, WITHDRAWN, eligible_of, eligible_t, next_withdrawal,
+    note_end, takes_slot,
 )
 from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.jobs cimport end_for_good
 from faultsim._core.queue cimport close_gap, enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_WITHDRAWAL, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, book_work, disturb,
+    EV_ARRIVAL, EV_READY, EV_WITHDRAWAL, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, book_work, disturb,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -33,8 +35,11 @@ cdef int end_without_run(sim_t *s, int32_t job, int fate, bint *wanted) noexcept
         leave_queue(s, job)
         disturb(s)
         wanted[0] = True
-    else:
+    elif s.restarts[job] == 0:
         e.eligible[job] = NAN
+    if e.on_hold[job] != NOT_ON_HOLD:
+        e.on_hold[job] = NOT_ON_HOLD
+        e.n_on_hold -= 1
     e.fate[job] = fate
     e.n_fates += 1
     s.state[job] = JOB_DONE
@@ -60,9 +65,13 @@ cdef int fire_ready(sim_t *s, int32_t job, bint *wanted) noexcept nogil:
     cdef eligible_t *e = eligible_of(s)
     if e.fate[job] != NO_FATE:
         return end_without_run(s, job, UNMET, wanted)
+    if e.on_hold[job] != NOT_ON_HOLD:
+        e.on_hold[job] = READY_ON_HOLD
+        return OK
     if not takes_slot(e, job):
         return OK
-    e.eligible[job] = s.now
+    if s.restarts[job] == 0:
+        e.eligible[job] = s.now
     if s.record.on and record_event(s, EV_ARRIVAL, job, -1) < 0:
         return NO_MEMORY
     s.n_events += 1
@@ -86,6 +95,28 @@ cdef int fire_withdrawal(void *sim, bint *wanted) noexcept nogil:
         return end_without_run(s, job, WITHDRAWN, wanted)
     wanted[0] = True
     return kill_withdrawn(s, job)
+
+
+cdef void hold_back(sim_t *s, int32_t job, bint *wanted) noexcept nogil:
+    cdef eligible_t *e = eligible_of(s)
+    fs_require(e.on_hold[job] == NOT_ON_HOLD)
+    e.on_hold[job] = ON_HOLD
+    e.n_on_hold += 1
+    if s.state[job] == JOB_QUEUED:
+        leave_queue(s, job)
+        disturb(s)
+        s.state[job] = JOB_FUTURE
+        e.on_hold[job] = READY_ON_HOLD
+        wanted[0] = True
+
+
+cdef int let_go(sim_t *s, int32_t job) noexcept nogil:
+    cdef eligible_t *e = eligible_of(s)
+    cdef bint ready = e.on_hold[job] == READY_ON_HOLD
+    fs_require(e.on_hold[job] != NOT_ON_HOLD)
+    e.on_hold[job] = NOT_ON_HOLD
+    e.n_on_hold -= 1
+    return heap_push(&s.heap, s.now, EV_READY, job) if ready else OK
 
 
 cdef int kill_withdrawn(sim_t *s, int32_t job) noexcept nogil:

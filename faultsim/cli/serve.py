@@ -10,6 +10,10 @@ With --scheduler external the client decides (GET is refused):
   {"request": "START", "id": 3}       {"ok": true}                            with "nodes", "box" or "cubes": a list
   {"request": "REQUEUE", "id": 3}     {"ok": true}
   {"request": "WAKE", "t": 30}        {"ok": true}                            a pass at that time
+With any scheduler, between two other requests:
+  {"request": "WITHDRAW", "id": 3}    {"ok": true}                            a running job is killed
+  {"request": "HOLD", "id": 3}        {"ok": true}                            a job that waits is on hold
+  {"request": "RELEASE", "id": 3}     {"ok": true}
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
 supported.
 
@@ -50,6 +54,9 @@ _REQUESTS = {
     "START": (("id",), ("nodes", "box", "cubes")),
     "REQUEUE": (("id",), ()),
     "WAKE": (("t",), ()),
+    "WITHDRAW": (("id",), ()),
+    "HOLD": (("id",), ()),
+    "RELEASE": (("id",), ()),
 }
 
 
@@ -148,6 +155,22 @@ class Server:
         self._decision().wake(t)
         return {"ok": True}
 
+    def _withdraw(self, id: int | str) -> dict[str, object]:
+        self._acting().withdraw(self._row(id))
+        return {"ok": True}
+
+    def _hold(self, id: int | str) -> dict[str, object]:
+        self._acting().hold(self._row(id))
+        return {"ok": True}
+
+    def _release(self, id: int | str) -> dict[str, object]:
+        self._acting().release(self._row(id))
+        return {"ok": True}
+
+    def _acting(self) -> Any:
+        """The open decision of a client that decides, else the simulation."""
+        return (self.sim.decision if self.decides else None) or self.sim
+
     def _decision(self) -> Any:
         if not self.decides:
             raise OptionError("the scheduler of this server decides: begin it with --scheduler external")
@@ -159,6 +182,8 @@ class Server:
     def _row(self, name: int | str) -> int:
         if name not in self._rows:
             raise OptionError(f"there is no job {name!r}")
+        if len(self._rows) != len(self._ids) and self._ids.count(name) > 1:
+            raise OptionError(f"{self._ids.count(name)} jobs have the id {name!r}: one of them cannot be named")
         return self._rows[name]
 
 

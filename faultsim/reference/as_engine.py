@@ -163,6 +163,16 @@ class ReferenceEngine:
     def withdraw(self, row: object) -> None:
         self._run.withdraw(row)
 
+    def hold(self, row: object) -> None:
+        self._run.hold(row)
+
+    def release(self, row: object) -> None:
+        self._run.release(row)
+
+    def is_on_hold(self, row: int) -> bool:
+        jobs, live = self._run.state.jobs, self._run.state.world.live
+        return self._run.is_on_hold(next(job.row for job in jobs if (job.row if live else job.index) == row))
+
     def extend_job(self, row: object, seconds: float) -> None:
         self._told.extend_job(row, seconds)
 

@@ -11,7 +11,7 @@ from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime, no_column
 from faultsim.reference.changes import Changes, changes_since
-from faultsim.reference.eligibility import withdraw_now
+from faultsim.reference.eligibility import hold_back, let_go, withdraw_now
 from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
 from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
@@ -27,7 +27,7 @@ from faultsim.reference.torus.boxes import Box
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved", "withdrawn"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released"),
 }
 _HOLD = "only a failure holds the job that it hits, and External(at=...) says whether you are asked then"
 
@@ -228,13 +228,37 @@ class Decision:
         self._order[:] = queue_order(state)
 
     def hold(self, job: int) -> None:
-        """A job that a failure hits keeps its nodes until they are repaired."""
+        """A waiting job is on hold; at a failure, the job that it hits keeps its nodes until they are repaired."""
         if self.kind != "failure":
+            waiting, state = self._find(job), self._state
+            if waiting not in state.running and waiting not in state.done:
+                self._hold_waiting(waiting, job)
+                return
             self._refuse(f"job {job} cannot be held at a decision of kind {self.kind!r}: {_HOLD}")
         found, state = self._stoppable(job, "held"), self._state
         self._act("held")
         roll_back(state, found)
         hold(state, found)
+
+    def _hold_waiting(self, found: Job, job: int) -> None:
+        state = self._state
+        rules = state.eligibility
+        pending = rules is not None and found in rules.pending
+        if not (found in state.queue or pending) or (rules is not None and found in rules.on_hold):
+            self._refuse(f"job {job} cannot be put on hold: it {self._phrase(found)}")
+        self._only(found, "put on hold")
+        self._act("put on hold")
+        hold_back(state, found)
+        self._order[:] = [other for other in self._order if other is not found]
+
+    def release(self, job: int) -> None:
+        """A job on hold may enter the queue again."""
+        found, state = self._find(job), self._state
+        if state.eligibility is None or found not in state.eligibility.on_hold:
+            self._refuse(f"job {job} cannot be released: it is not on hold")
+        self._only(found, "released")
+        self._act("released")
+        let_go(state, found)
 
     def withdraw(self, job: int) -> None:
         """A waiting job ends without a run; a running one is killed."""
@@ -389,6 +413,8 @@ class Decision:
         if job.held:
             return "holds its nodes until they are repaired"
         state = self._state
+        if state.eligibility is not None and job in state.eligibility.pending:
+            return "is on hold" if job in state.eligibility.on_hold else "is not eligible yet"
         places = {"is waiting": state.queue, "is running": state.running, "has ended": state.done}
         return next((phrase for phrase, jobs in places.items() if job in jobs), "has not arrived yet")
 

@@ -32,6 +32,7 @@ class Eligibility:
         self.slots: dict[int, set[Job]] = {}  # array -> tasks that have one
         self.conditions: dict[Job, list[Condition]] = {job: [] for job in jobs}
         self.unmet: set[Job] = set()
+        self.on_hold: set[Job] = set()  # of `pending`
         self.most: list[int] = []
         self.leaving: list[Job] = []
         if rows is not None:
@@ -64,7 +65,9 @@ class Eligibility:
 
     def next_time(self, now: float) -> float:
         """When the next job becomes ready or is withdrawn."""
-        ready = [t for job in self.pending if (t := self.ready_time(job)) is not None and job not in self.queued_tasks]
+        free = [job for job in self.pending if job not in self.queued_tasks]
+        found = [(job, self.ready_time(job)) for job in free]
+        ready = [t for job, t in found if t is not None and (t == NEVER or job not in self.on_hold)]
         times = [now if t == NEVER else max(t, now) for t in ready]
         times += [now for array, tasks in self.waiting.items() if tasks and self.room(array)]
         leaving = [job.cancel for job in self.leaving if not job.over]
@@ -81,7 +84,7 @@ class Eligibility:
 
     def may_enter(self, job: Job) -> bool:
         """Whether the array of a ready task has a slot, which the task takes; else it waits for one."""
-        if job.array < 0:
+        if job.array < 0 or job in self.slots.get(job.array, ()):
             return True
         if self.room(job.array) and not self.waiting.get(job.array):
             self.slots.setdefault(job.array, set()).add(job)
@@ -117,14 +120,15 @@ def submitted(state: State, rules: Eligibility, job: Job) -> bool:
 
 def make_ready(state: State, rules: Eligibility) -> bool | None:
     """The job of the lowest index that becomes eligible now, or never can; None if there is none."""
+    give_slots(rules)
     queued = rules.queued_tasks
     ready = []
     for job in rules.pending:
         t = rules.ready_time(job)
         if job in queued:
-            if job in rules.waiting[job.array][: rules.room(job.array)]:
+            if job in rules.waiting[job.array][: rules.room(job.array)] and job not in rules.on_hold:
                 ready.append(job)
-        elif t is not None and (t == NEVER or t <= state.now):
+        elif t is not None and (t == NEVER or (t <= state.now and job not in rules.on_hold)):
             ready.append(job)
     if not ready:
         return None
@@ -138,10 +142,38 @@ def make_ready(state: State, rules: Eligibility) -> bool | None:
     elif not rules.may_enter(job):
         return False
     rules.pending.remove(job)
-    job.submit = state.now  # all that the page says of submit times is about this from now on
+    if not job.restarts:
+        job.submit = state.now  # all that the page says of submit times is about this from now on
     state.arrive(job)
     state.events += 1
     return True
+
+
+def give_slots(rules: Eligibility) -> None:
+    """ "If it waits for one", a task on hold "takes the slot that comes to it"."""
+    for array, tasks in rules.waiting.items():
+        while tasks and tasks[0] in rules.on_hold and rules.room(array):
+            rules.slots.setdefault(array, set()).add(tasks.pop(0))
+
+
+def hold_back(state: State, job: Job) -> bool:
+    """A job that holds no nodes is put on hold; whether it waited in the queue (model.md#on-hold)."""
+    if state.eligibility is None:
+        state.eligibility = Eligibility(state.jobs)
+    state.eligibility.on_hold.add(job)
+    if job not in state.queue:
+        return False
+    state.catch_up()
+    state.queue.remove(job)
+    state.disturb()
+    state.eligibility.pending.append(job)
+    return True
+
+
+def let_go(state: State, job: Job) -> None:
+    """It may become eligible again."""
+    assert state.eligibility is not None
+    state.eligibility.on_hold.remove(job)
 
 
 def withdraw_now(state: State, job: Job) -> bool:
@@ -178,7 +210,9 @@ def end_without_run(state: State, rules: Eligibility, job: Job, why: str) -> Non
         state.disturb()
     else:
         rules.pending.remove(job)
-        job.submit = math.nan
+        rules.on_hold.discard(job)
+        if not job.restarts:
+            job.submit = math.nan
         if job.array >= 0 and job in rules.waiting.get(job.array, ()):
             rules.waiting[job.array].remove(job)
     job.fate = why

@@ -23,7 +23,15 @@ from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences
 from faultsim.reference.decisions import Decision
-from faultsim.reference.eligibility import Eligibility, make_ready, submitted, withdraw, withdraw_now
+from faultsim.reference.eligibility import (
+    Eligibility,
+    hold_back,
+    let_go,
+    make_ready,
+    submitted,
+    withdraw,
+    withdraw_now,
+)
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.faults.absences import begin_or_end
 from faultsim.reference.faults.checkpointing import alarm, ask
@@ -230,6 +238,33 @@ class Run:
             return
         state.wakes.append(state.now)
 
+    def hold(self, row: object) -> None:
+        """A job that waits is on hold from now on (model.md#on-hold)."""
+        state, job = self.state, self.job_at(row)
+        if job in self.coming.arrivals:
+            raise DecisionError(f"job {row} cannot be put on hold: it has not arrived yet")
+        if job in state.done or job in state.running:
+            raise DecisionError(
+                f"job {row} cannot be put on hold: it {'has ended' if job in state.done else 'has nodes'}"
+            )
+        if self.is_on_hold(row):
+            raise DecisionError(f"job {row} is on hold already")
+        if hold_back(state, job):
+            state.wakes.append(state.now)
+
+    def release(self, row: object) -> None:
+        """It is not on hold any more."""
+        job = self.job_at(row)
+        if not self.is_on_hold(row):
+            raise DecisionError(f"job {row} cannot be released: it is not on hold")
+        self.state.catch_up()
+        let_go(self.state, job)
+
+    def is_on_hold(self, row: object) -> bool:
+        """Whether a job is on hold."""
+        job, rules = self.job_at(row), self.state.eligibility
+        return rules is not None and job in rules.on_hold
+
     def job_at(self, row: Any) -> Job:
         """The job of a row."""
         jobs = {job.row: job for job in self.state.jobs}
@@ -252,6 +287,12 @@ class Run:
             )
         if self.state.world.live and self.state.running:
             return f"{len(self.state.running)} jobs run without an end: nothing else will happen"
+        on_hold = len(state.eligibility.on_hold) if state.eligibility is not None else 0
+        if on_hold:
+            return (
+                f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, {on_hold} of them are on hold "
+                f"(release them), and nothing else will happen after {state.now:g} s"
+            )
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
 
     def output(self) -> dict[str, Any]:
@@ -598,7 +639,8 @@ def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: flo
 def eligible_times(state: State, jobs: list[Job]) -> Values:
     """When each job entered the queue; NaN where it has not."""
     return np.array(
-        [math.nan if what_became_of(state, job) == FUTURE else job.submit for job in jobs], dtype=np.float64
+        [math.nan if what_became_of(state, job) == FUTURE and not job.restarts else job.submit for job in jobs],
+        dtype=np.float64,
     )
 
 

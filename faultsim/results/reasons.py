@@ -24,6 +24,8 @@ class Cause(StrEnum):
     NOT_SUBMITTED = "not submitted"
     #: It has been submitted, and its conditions, its earliest start or its array do not allow it to begin yet.
     NOT_ELIGIBLE = "not eligible"
+    #: It has been submitted, and is on hold until it is released.
+    ON_HOLD = "on hold"
     #: It needs more nodes than are free.
     NO_ROOM = "no room"
     #: Enough nodes are free, but no place (box, slice) of its size or larger, or of its shape.
@@ -63,7 +65,8 @@ class Reason:
     cause : Cause
         The rule.  All other attributes are None where the rule has no such number.
     until : float
-        When the cause is expected to be over (s), ``inf`` if never: the submit time; the first release after which the
+        When the cause is expected to be over (s), ``inf`` if never: the submit time; the earliest start, of a job that
+        waits for no other (NOT_ELIGIBLE); the first release after which the
         job finds room, if no other job starts (NO_ROOM, FRAGMENTED, NODES_DOWN, LIMIT); its own reservation, with
         conservative backfilling (RESERVED); when its nodes are expected to be up (HELD); its start (START_DELAY); its
         expected end (RUNNING).
@@ -76,7 +79,8 @@ class Reason:
     up : int
         NODES_DOWN: nodes that are not down.
     blocker : int
-        The row of the job in the way: the head of the queue, or the job with the reservation.
+        The row of the job in the way: the head of the queue, the job with the reservation, or the first job that has
+        to end, or begin, before (NOT_ELIGIBLE).
     blocker_id : int or str
         Its id in the log, which `str` names.
     begin : float
@@ -181,8 +185,17 @@ def _reserved(r: Reason) -> str:
     return f": {when} is in the way; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}{own}"
 
 
+def _not_eligible(r: Reason) -> str:
+    if r.blocker is not None:
+        return f": waits for job {r.blocker_id}"
+    if r.until is not None:
+        return f": its earliest start is {_at(r.until)}"
+    return ": its array has no slot for it, or a delay after another job runs"
+
+
 _TEXTS: dict[Cause, Callable[[Reason], str]] = {
-    Cause.NOT_ELIGIBLE: lambda r: ": its conditions, its earliest start or its array do not allow it to begin yet",
+    Cause.NOT_ELIGIBLE: _not_eligible,
+    Cause.ON_HOLD: lambda r: ": until it is released",
     Cause.NOT_SUBMITTED: lambda r: f": its submit time is {_at(r.until)}",
     Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
     Cause.FRAGMENTED: lambda r: f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}",

@@ -51,6 +51,8 @@ class Execution:
     n_jobs : int
         How many they are.
     engine : Engine or ReferenceEngine
+    world : World
+        What it was given besides jobs and settings.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Execution:
         given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
-        self._world = given.world
+        self.world = given.world
         self._moments: Moments | None = None
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
@@ -181,7 +183,7 @@ class Execution:
         if hasattr(self.engine, "state"):
             return of_reference(self.engine.state, ids)
         if self._moments is None or self._moments.settings is not self.engine.settings:  # another scheduler took over
-            self._moments = Moments(self.engine.settings, self._world)
+            self._moments = Moments(self.engine.settings, self.world)
         return self._moments.of(self.engine.snapshot(row, self._moments.most), ids)
 
     def copy(self) -> "Execution":

@@ -378,6 +378,45 @@ class Simulation(checks.OldNames):
             self._execution.engine.withdraw(job)
             self._note("withdraw", job)
 
+    def hold(self, job: int) -> None:
+        """A job that waits, or is not eligible yet, is on hold: it is not in the queue until `release`.
+
+        Its wait counts from the release on, unless it has had nodes before (model.md#on-hold).  Also without ``live=``,
+        between two steps.
+
+        Raises
+        ------
+        DecisionError
+            If it has not been submitted, has nodes, has ended, or is on hold.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> sim = fs.Simulation(fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 2, 2]), fs.Cluster(2))
+        >>> sim.run(until=4)
+        >>> sim.hold(1)
+        >>> _ = sim.advance(until=12)
+        >>> sim.release(1)
+        >>> sim.run()
+        >>> sim.result().jobs["eligible"].tolist(), sim.result().jobs["start"].tolist()
+        ([0.0, 12.0, 2.0], [0.0, 15.0, 10.0])
+        """
+        with self._door.enter():
+            self._execution.engine.hold(job)
+            self._note("hold", job)
+
+    def release(self, job: int) -> None:
+        """A job that is on hold may enter the queue again: now, if its conditions are met.
+
+        Raises
+        ------
+        DecisionError
+            If it is not on hold.
+        """
+        with self._door.enter():
+            self._execution.engine.release(job)
+            self._note("release", job)
+
     def extend(self, job: int, seconds: checks.Duration) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
 

@@ -7,7 +7,10 @@ import math
 import warnings
 from collections.abc import Mapping
 
+import numpy as np
+
 from faultsim import checks, renames
+from faultsim.data.conditions import KINDS
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, JobState
 from faultsim.errors import NotAvailableError, OptionError
 from faultsim.results.reasons import Cause, Reason, Span, Why
@@ -29,7 +32,7 @@ def why_now(execution: Execution, job: int) -> Reason:
     number, _, submit, start, finish = execution.engine.state_of(row)
     state = JOB_STATES[number]
     if state == JobState.FUTURE and submit <= execution.engine.now:
-        return Reason(Cause.NOT_ELIGIBLE)
+        return Reason(Cause.ON_HOLD) if execution.engine.is_on_hold(row) else _not_eligible(execution, row)
     if state == JobState.FUTURE:
         return Reason(Cause.NOT_SUBMITTED, until=submit)
     if state in _OVER:
@@ -37,6 +40,26 @@ def why_now(execution: Execution, job: int) -> Reason:
     moment = execution.moment(row)
     found = moment.find(row)
     return why_now(execution, row) if found is None else reason(moment, found)  # None: it has ended in the meantime
+
+
+def _not_eligible(execution: Execution, row: int) -> Reason:
+    """The first job, in order of the log, that it waits for, or else its earliest start, if that is to come."""
+    engine, world = execution.engine, execution.world
+    rows = world.eligibility
+    if rows is None:
+        return Reason(Cause.NOT_ELIGIBLE)
+    before = [int(other) for other in np.searchsorted(rows.first, np.flatnonzero(rows.waiter == row), "right") - 1]
+    kinds = [KINDS[kind] for kind in rows.kind[rows.waiter == row].tolist()]
+    if rows.single[row]:
+        earlier = np.flatnonzero(rows.group[:row] == rows.group[row]).tolist()
+        before, kinds = before + earlier, kinds + ["afterany"] * len(earlier)
+    for other, kind in sorted(zip(before, kinds, strict=True)):
+        number, restarts, *_ = engine.state_of(other)
+        has_begun = restarts > 0 or JOB_STATES[number] in (JobState.RUNNING, JobState.HELD)
+        if JOB_STATES[number] not in _OVER and not (kind == "after" and has_begun):
+            return Reason(Cause.NOT_ELIGIBLE, blocker=other, blocker_id=execution.log.id[other].item())
+    earliest = float(rows.begin[row])
+    return Reason(Cause.NOT_ELIGIBLE, until=earliest if earliest > engine.now else None)
 
 
 def explain_result(result: Result, job: int, policies: Mapping[str, object]) -> Why:

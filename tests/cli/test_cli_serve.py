@@ -278,3 +278,38 @@ def test_refused_acts_name_jobs_by_their_ids():
         (b'{"request": "START", "id": 1}', "START: there is no job 1"),
     ):
         assert server.answer(request)["error"].startswith(words)
+
+
+@pytest.mark.parametrize("decides", [False, True])
+def test_a_client_withdraws_holds_and_releases(decides):
+    log = fs.Workload(submit=[0, 1, 2, 2], runtime=[10, 10, 10, 10], size=[2, 2, 2, 2], id=[5, 6, 7, 8])
+    policy = {"scheduler": fs.External()} if decides else {}
+    server = Server(fs.Simulation(log, fs.Cluster(2), **policy), decides=decides)
+
+    def said(request, **given):
+        return server.answer(json.dumps({"request": request, **given}).encode())
+
+    def go_on(t):
+        while decides and (found := said("ADVANCE", t=t))["kind"] == "schedule":
+            for job in found["queue"][: found["free"] // 2]:
+                said("START", id=job["id"])
+        return None if decides else said("GET", t=t)
+
+    go_on(5)
+    assert said("HOLD", id=6) == said("WITHDRAW", id=7) == {"ok": True}
+    assert "is on hold" in said("HOLD", id=6)["error"]
+    assert "is not on hold" in said("RELEASE", id=8)["error"]
+    assert said("HOLD", id=9) == {"error": "HOLD: there is no job 9"}
+    assert said("HOLD") == {"error": 'HOLD needs "id"'}
+    go_on(15)
+    assert said("RELEASE", id=6) == {"ok": True}
+    go_on(60)
+    jobs = server.sim.result().jobs
+    assert jobs["state"].tolist() == ["ended", "ended", "withdrawn", "ended"]
+    assert jobs["start"][[0, 1, 3]].tolist() == [0, 20, 10]
+
+
+def test_an_id_that_occurs_twice_names_no_job():
+    server = Server(fs.Simulation(fs.Workload([0, 0], [10, 10], [2, 2], id=[3, 3]), fs.Cluster(2)))
+    server.answer(b'{"request": "GET", "t": 1}')
+    assert "2 jobs have the id 3" in server.answer(b'{"request": "HOLD", "id": 3}')["error"]

@@ -351,3 +351,136 @@ def test_what_cannot_be_withdrawn():
     sim.advance(until=12)
     with pytest.raises(fs.DecisionError, match="job 0 cannot be withdrawn: it has ended"):
         sim.withdraw(0)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("live", [0, 9])
+def test_a_job_on_hold_waits_until_it_is_released(engine, live):
+    sim = fs.Simulation(a_log(4), fs.Cluster(1), engine=engine, live=live)
+    sim.advance(until=4)
+    sim.hold(1)
+    d = sim.advance(until=12)
+    assert (d.queue.tolist(), d.running.tolist()) == ([3], [2])
+    assert str(sim.why(1)) == "on hold: until it is released"
+    sim.release(1)
+    assert sim.advance() is None
+    jobs = sim.result().jobs
+    assert jobs["start"].tolist() == [0, 30, 10, 20]  # it has lost its place to job 3
+    assert jobs["eligible"].tolist() == [0, 12, 0, 0]
+    assert jobs["wait"].tolist() == [0, 18, 10, 20]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_hold_is_as_an_earliest_start_in_the_log(engine):
+    """A job that is held before its first pass, and released at t, begins as with begin=t."""
+    told = fs.simulate(a_log(4).with_columns(begin=[-1.0, 12.0, -1.0, -1.0]), fs.Cluster(1), engine=engine)
+    sim = fs.Simulation(a_log(4), fs.Cluster(1), engine=engine)
+    sim.advance(until=1)
+    sim.hold(1)
+    sim.advance(until=12)
+    sim.release(1)
+    sim.advance()
+    for name in ("eligible", "start", "finish"):
+        np.testing.assert_array_equal(sim.result().jobs[name], told.jobs[name], name)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_hold_outlasts_the_conditions_of_a_job(engine):
+    log = a_log(4).with_columns(after=["", "afterok:1", "", ""], begin=[-1.0, -1.0, 5.0, -1.0])
+    sim = fs.Simulation(log, fs.Cluster(4), engine=engine)
+    sim.advance(until=3)
+    sim.hold(1)
+    sim.hold(2)
+    sim.release(2)  # before its earliest start
+    d = sim.advance(until=20)
+    assert (d.running.tolist(), d.queue.tolist()) == ([], [])
+    with pytest.raises(fs.DecisionError, match=r"1 jobs? .*not ended, 1 of them (is|are) on hold"):
+        sim.advance()
+    sim.release(1)
+    sim.advance()
+    assert sim.result().jobs["start"].tolist() == [0, 20, 5, 0]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_task_on_hold_keeps_its_slot(engine):
+    log = a_log(3).with_columns(array=[1, 1, 1], array_limit=[1, 1, 1])
+    sim = fs.Simulation(log, fs.Cluster(3), engine=engine)
+    sim.advance(until=5)
+    sim.hold(1)
+    sim.advance(until=40)
+    assert sim.n_done == 1
+    sim.release(1)
+    sim.advance()
+    assert sim.result().jobs["start"].tolist() == [0, 40, 50]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_killed_job_on_hold_counts_its_wait_from_before(engine):
+    failures = fs.FailureTrace([5], [0], [1])
+    sim = fs.Simulation(a_log(2), fs.Cluster(1), engine=engine, failures=failures, scheduler=fs.External())
+    sim.advance().start(0)
+    d = sim.advance(until=5)
+    d.hold(0)
+    d = sim.advance(until=5.5)
+    assert sim.result(partial=True).jobs["eligible"].tolist() == [0, 0]
+    d = sim.advance(until=8)
+    d.start(1)
+    with pytest.raises(fs.DecisionError, match="job 0 is not waiting: it is on hold"):
+        d.start(0)
+    d.release(0)
+    while (d := sim.advance()) is not None:
+        for job in d.queue.tolist():
+            if d.fits(job):
+                d.start(job)
+    jobs = sim.result().jobs
+    assert (jobs["start"].tolist(), jobs["eligible"].tolist()) == ([16, 6], [0, 0])
+    assert jobs["failure_wait"].tolist() == [11, 0]
+
+
+def test_a_job_on_hold_is_withdrawn():
+    sim = fs.Simulation(a_log(2), fs.Cluster(1))
+    sim.advance(until=4)
+    sim.hold(1)
+    sim.advance(until=6)
+    others = [sim.copy(), pickle.loads(pickle.dumps(sim))]
+    for each in (sim, *others):
+        each.withdraw(1)
+        with pytest.raises(fs.DecisionError, match="job 1 cannot be released: it is not on hold"):
+            each.release(1)
+        each.run()
+        assert each.result().jobs["state"].tolist() == ["ended", "withdrawn"]
+
+
+def test_what_cannot_be_put_on_hold_or_released():
+    sim = fs.Simulation(fs.Workload([0, 0, 50], [10, 10, 10], [1, 1, 1]), fs.Cluster(1))
+    sim.advance(until=4)
+    sim.hold(1)
+    for job, what in {
+        0: "job 0 cannot be put on hold: it has nodes",
+        1: "job 1 is on hold already",
+        2: "job 2 cannot be put on hold: it has not arrived yet",
+        3: "there is no job 3: the log has rows 0 to 2",
+        "a": "a job is named by its row, a whole number, not by 'a'",
+    }.items():
+        with pytest.raises(fs.DecisionError, match=what):
+            sim.hold(job)
+    with pytest.raises(fs.DecisionError, match="job 0 cannot be released: it is not on hold"):
+        sim.release(0)
+    sim.advance(until=12)
+    with pytest.raises(fs.DecisionError, match="job 0 cannot be put on hold: it has ended"):
+        sim.hold(0)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_why_names_what_a_job_waits_for(engine):
+    log = a_log(4).with_columns(after=["", "afterok:1", "after:2", ""], begin=[-1.0, 50.0, -1.0, 60.0])
+    sim = fs.Simulation(log, fs.Cluster(4), engine=engine)
+    sim.advance(until=3)
+    assert [str(sim.why(job)) for job in (1, 2, 3)] == [
+        "not eligible: waits for job 1",
+        "not eligible: waits for job 2",
+        "not eligible: its earliest start is 60 s",
+    ]
+    assert (sim.why(1).blocker, sim.why(3).until) == (0, 60)
+    sim.advance(until=20)
+    assert str(sim.why(1)) == "not eligible: its earliest start is 50 s"

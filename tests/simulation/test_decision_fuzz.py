@@ -14,8 +14,8 @@ import faultsim as fs
 from helpers.deciders import ByHand, assert_same, easy
 from helpers.runs import pods, runs
 
-CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move", "withdraw")
-STOPS = ("requeue", "hold", "kill", "checkpoint", "withdraw")
+CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move", "withdraw", "hold", "release")
+STOPS = ("requeue", "hold", "kill", "checkpoint", "withdraw", "release")
 COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
 
 
@@ -150,6 +150,9 @@ def check_run(run, seed, steps=30, verify=True):
         if rng.random() < 0.2 and d.kind != "time":
             sims[0], stale = sims[0].copy(), []
             found[0] = sims[0].decision
+        if steps <= 0 and d.kind in ("schedule", "time", "tick"):
+            for job in range(n):
+                assert len({outcome(each, ("release", (job,), {})) for each in found}) == 1
         if steps <= 0 and d.kind in ("schedule", "time"):
             for each in found:
                 easy(each)
@@ -198,6 +201,8 @@ def test_an_exception_in_a_scheduler_leaves_everything_in_order(run, seed, kind)
     sim = fs.Simulation(run.log, run.machine, **options | {"scheduler": ByHand(decide)})
     try:
         sim.run()
+    except fs.DecisionError:  # all that wait are on hold
+        assert any(sim.why(job).cause == fs.Cause.ON_HOLD for job in range(len(run.log)))
     except kind:
         with pytest.raises(fs.EngineError, match="an exception broke off a scheduling pass"):
             sim.run()

@@ -100,10 +100,14 @@ def random_told(rng, sim, machine, n):
     running, now = sim.running.tolist(), sim.now
     job = rng.choice([*running, *running, rng.randrange(n + 1), rng.choice(STRANGE)])
     node = rng.choice([rng.randrange(machine.nodes)] * 6 + [rng.choice(STRANGE)])
-    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up", "foresee", "withdraw"])
-    if name == "withdraw":
+    name = rng.choice(
+        ["submit", "submit", "finish", "extend", "fail", "down", "up", "up", "foresee", "withdraw", "hold", "release"]
+    )
+    if name in ("withdraw", "hold"):
         waiting = sim.queue.tolist()
         return name, (rng.choice([job, *waiting, *waiting]),), {}
+    if name == "release":
+        return name, (rng.choice([job, *range(n)]),), {}
     if name == "foresee":
         return name, (), random_predictions(rng, machine, now)
     if name == "submit":
@@ -236,9 +240,10 @@ def told_now(rng, sims, found, machine, kind):
 
 
 def finish_all(sims, rng):
-    """All nodes come up, and all jobs end by and by."""
+    """All nodes come up, no job is on hold, and all jobs end by and by."""
     jobs = [job for job in sims[0].running.tolist() if rng.random() < 0.7]
-    for act in [("up", node) for node in range(8)] + [("finish", job) for job in jobs]:
+    released = [("release", job) for job in range(len(sims[0].log))]
+    for act in [("up", node) for node in range(8)] + [("finish", job) for job in jobs] + released:
         assert len({result_of(sim, (act[0], act[1:], {})) for sim in sims}) == 1, act
 
 
