@@ -28,7 +28,9 @@ KINDS = {
 GROUPS: dict[str, tuple[str, ...]] = {
     "Simulate": ("simulate", "simulate_many", "rerun", "Run", "MODEL_REVISION"),
     "Logs": ("read", "Workload", "concat", "Limits", "krevat_span", "READERS"),
-    "Machines": ("Cluster", "Torus", "Pod", "Site", "NodeClass", "Partition", "read_site", "Box", "Reservation", "Power"),
+    "Machines": (
+        "Cluster", "Torus", "Pod", "Site", "NodeClass", "Partition", "read_site", "Box", "Reservation", "Power",
+    ),
     "Policies": ("POLICIES", "parse_policy"),
     "Failures": ("FailureTrace", "Domains", "Slowdown"),
     "Results": (

@@ -89,7 +89,7 @@ cdef inline bint is_refused(const backfill_t *p, const site_t *m, int32_t job) n
     return True
 
 
-cdef int start_first(sim_t *s) noexcept nogil:
+cdef int start_queue_heads(sim_t *s) noexcept nogil:
     cdef backfill_t *p = <backfill_t *>s.scheduler.state
     cdef site_t *m = site_of(&s.machine)
     cdef queue_t *q = &s.queue
@@ -159,7 +159,8 @@ cdef void find_for_head(backfill_t *p, sim_t *s) noexcept nogil:
     p.slack = all_served(m, &m.ask[p.head], p.for_head) - needed(&m.ask[p.head])
 
 
-cdef int try_start(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
+cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
+    cdef int32_t job = s.queue.job[at]
     cdef site_t *m = site_of(&s.machine)
     cdef double end = end_if_started(s, job)
     cdef int32_t i, k, form = m.form[job]
@@ -278,14 +279,14 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
     return OK
 
 
-cdef inline int64_t room_beside(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
+cdef inline int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noexcept nogil:
     return 0                     # jobs that share nodes do not move
 
 
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef site_t *m = site_of(&s.machine)
-    cdef backfill_t *p = open_scheduler(s, options)
+    cdef backfill_t *p = open_backfill_state(s, options)
     s.scheduler.spare = NULL
     open_site_choice(p, &p.choice, s)
     p.room_beside_ = p.room

@@ -240,7 +240,7 @@ include "easy.pxi"
 
 
 cdef easy_t *open_shared(sim_t *s, bint backfills) except NULL:
-    cdef easy_t *p = open_scheduler(s, backfills)
+    cdef easy_t *p = open_easy_state(s, backfills)
     cdef site_t *m = site_of(&s.machine)
     s.scheduler.spare = NULL
     open_site_choice(p, &p.choice, s)
