@@ -1,8 +1,8 @@
 # Nodes that are closed to most jobs at known times (model.md#absences).
 #
 # The state is a part of sim_t; all of it is NULL where there are no absences.  A *closed set* is the union of the nodes
-# of some absences; a *view* is the machine without a closed set.  Plans on counts count, beside all nodes, those of each
-# view that a promise needs.
+# of some absences; a *view* is the machine without a closed set.  Plans on counts count, beside all nodes, those of
+# each view that a promise needs.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t

@@ -188,7 +188,9 @@ class Reservation:
             if blocks is None:
                 raise InputError(f"{self!r}: {machine} has no cubes: give nodes=")
             self._check("cube", self.cubes, blocks[0], machine)
-            return (np.array(self.cubes, np.int32)[:, None] * blocks[1] + np.arange(blocks[1], dtype=np.int32)).ravel()
+            first = np.array(self.cubes, np.int32) * np.int32(blocks[1])
+            hosts: Integers = np.add.outer(first, np.arange(blocks[1], dtype=np.int32)).ravel()
+            return hosts
         self._check("node", self.nodes, machine.nodes, machine)
         return np.array(self.nodes, np.int32)
 

@@ -81,7 +81,7 @@ class Execution:
     @property
     def shares_nodes(self) -> bool:
         """Whether jobs have shares of nodes."""
-        return self._world.asks is not None
+        return self.world.asks is not None
 
     @property
     def n_jobs(self) -> int:

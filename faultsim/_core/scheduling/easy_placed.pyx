@@ -22,7 +22,8 @@ from faultsim._core.scheduling.place_search cimport (
     forget_sizes, open_search, search_open, search_place, search_t,
 )
 from faultsim._core.scheduling.shadow cimport (
-    first_open_time, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+    first_open_time, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now,
+    shadow_no_later,
 )
 from faultsim._core.state cimport (
     CHANGED_ALL, ask_of, asks_shape, end_if_started, nodes_asked, promise_start, queue_t, sim_t, usable,
