@@ -170,7 +170,7 @@ cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
         if is_open_to(a, i, row) and is_active(&a.row[i], s.now):
             mask_join(a.joined, a.nodes + <int64_t>i * a.words, a.words)
             some = True
-    closed_to(s, job, s.now, s.expected[job], a.closed)
+    closed_to(s, job, s.now, end_if_started(s, job), a.closed)
     if some:
         for i in range(a.words):
             a.joined[i] &= ~a.closed[i]

@@ -39,7 +39,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     fs_require(not s.machine.placed or (
         s.machine.placed.size_of(place) == nodes and not s.machine.placed.meets(s.machine.state, s.machine.occ, place)))
     # A placement rule in Python may raise, so it is called before anything else changes.
-    if s.machine.named and not s.machine.placed and s.given == NULL:
+    if s.machine.named and not s.machine.placed and not s.machine.shared and s.given == NULL:
         if s.predictions.n > 0:
             set_window(s, job, s.now)
         code = take_now(s, job, nodes)
