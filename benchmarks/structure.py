@@ -114,7 +114,7 @@ TIMELINES = {
 }
 #: Count -> what the third design of the core allows at most; the core is counted before the site machine.
 BUDGET = {
-    "names of the core with more than one meaning": 0,
+    "names of the core with more than one meaning": 25,
     "lines of `_core/scheduling`": 4200,
     "lines there of conservative backfilling alone": 1200,
     "lines of the core": 24_000,

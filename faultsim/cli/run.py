@@ -102,6 +102,8 @@ def _add_arguments(parser: Parser) -> None:
     machine.add_argument("--box-order", metavar="O", help="extents-descending (default), extents-ascending, bases")
     machine.add_argument(
         "--reserve",
+        "--reservations",
+        dest="reserve",
         action="append",
         default=[],
         metavar="R",

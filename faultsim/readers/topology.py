@@ -10,6 +10,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim._core.torus.listed_face import ListedRule
+from faultsim.entries import entry
 from faultsim.errors import InputError
 
 Three = tuple[int, int, int]
@@ -320,6 +321,7 @@ _NAMES = {
 }
 
 
+@entry
 def read_topology_yaml(path: Any, *, topology: str | None = None) -> TorusTopology:
     """The tori of a topology.yaml of Slurm: its section of the kind torus3d.
 

@@ -77,7 +77,6 @@ def goodput(
         **found,
         "restarting": busy - fsum(found.values()) - waited,
         "waiting_for_repair": fsum(sums["down"]) + waited,
-        "reserved": 0.0,
         "rounded_up": fsum(sums["surplus"]),
         "idle_despite_demand": fsum(sums["wanted"]),
         "idle_without_demand": fsum(sums["free"]),

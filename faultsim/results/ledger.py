@@ -29,10 +29,9 @@ GOODPUT_ACCOUNTS: dict[str, tuple[str, ...]] = {
     "restarting": ("restart", "migration", "start_delay"),
     "slowed": ("slowed",),
     "waiting_for_repair": ("held_for_repair", "down"),
-    "reserved": ("reserved",),
     "rounded_up": ("growth",),
     "idle_despite_demand": ("idle_demand",),
-    "idle_without_demand": ("idle_no_demand",),
+    "idle_without_demand": ("idle_no_demand", "reserved"),
 }
 
 
@@ -61,18 +60,18 @@ def without_negative(ledger: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def share_lost(utilized: float, unused: float) -> float:
-    """1 - utilized - unused, and 0 where that is negative by rounding; NaN where a share is NaN.
+    """1 - utilized - unused, and 0 where that is negative by more than its last bits; NaN where a share is NaN.
 
     Work is counted by run times, and the makespan by the clock, which shows late times in steps of a microsecond: short
     jobs that follow each other there may take less time on the clock than their run times.
 
     Examples
     --------
-    >>> share_lost(0.5, 0.25), share_lost(0.75, 0.25000000000000011)
+    >>> share_lost(0.5, 0.25), share_lost(0.75, 0.2501)
     (0.25, 0.0)
     """
     lost = 1.0 - utilized - unused
-    return 0.0 if lost < 0.0 else lost
+    return 0.0 if lost < -1e-12 else lost
 
 
 def account_words(account: str) -> str:

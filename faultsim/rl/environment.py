@@ -207,7 +207,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         self._reward.begin(self._sim, episode)
         self._decision = self._settle()
 
-    def step(self, action: np.int64) -> Step:
+    def step(self, action: Any) -> Step:
         """Do what the action says, and go on to the next decision."""
         with self._door.enter():
             return self._step(action)

@@ -125,7 +125,7 @@ def test_a_sweep_gives_a_whole_page_the_same_each_time(table):
     page = checked(text)
     assert page.text["h1"] == "demo <i>"
     assert "faultsim sweep demo.toml" in page.text["code"]
-    assert text.count("<svg ") == 6  # curves and differences of three metrics
+    assert text.count("<svg ") == 2 * 6  # for wide and narrow screens: curves and differences of three metrics
     value = float(table.select(scheduler="easy", load=0.6, start_delay=0.0)["mean_wait"].mean())
     assert any(found.get("data-value") == repr(value) for _, found in page.tags)
     assert f"{table.n_rows} rows" in page.text["p"]
@@ -133,7 +133,7 @@ def test_a_sweep_gives_a_whole_page_the_same_each_time(table):
 
 def test_two_axes_of_numbers_make_a_heat_map(table):
     text = report_sweep(table.select(scheduler="fcfs"), metrics=["mean_wait"]).html()
-    assert text.count("<svg ") == 2
+    assert text.count("<svg ") == 2 * 2
     assert "over load and start_delay, as colours" in text
 
 
@@ -142,7 +142,7 @@ def test_many_curves_are_several_figures():
     grid = {"load": [0.5, 0.6, 0.7, 0.8, 0.9], "start_delay": [0.0, 1.0, 2.0, 3.0], "seed": [0, 1, 2, 3]}
     text = report_sweep(fs.Sweep(run, grid).run(), metrics=["mean_wait"]).html()
     checked(text)
-    assert text.count("<svg ") == 4
+    assert text.count("<svg ") == 2 * 4
     assert "seed = 3" in text
 
 

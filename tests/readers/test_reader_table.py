@@ -4,7 +4,6 @@ import faultsim as fs
 from faultsim.cli.traces import _READING
 from faultsim.readers.table import READERS, readers_of
 
-
 #: They read runs and machines.
 OF_OTHERS = ("read_sweep", "read_site", "read_topology_yaml")
 

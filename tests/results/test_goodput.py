@@ -40,7 +40,6 @@ BY_HAND = {
     "restarting": 4 * 5,
     "slowed": 0,
     "waiting_for_repair": 7,
-    "reserved": 0,
     "rounded_up": 0,
     "idle_despite_demand": 35,
     "idle_without_demand": 66,

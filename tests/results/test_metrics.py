@@ -82,7 +82,6 @@ EXPECTED = {
     "share_restarting": 9 / 88,  # start delays
     "share_slowed": 0.0,
     "share_waiting_for_repair": 0.0,
-    "share_reserved": 0.0,
     "share_rounded_up": 0.0,
     "share_idle_despite_demand": 6 / 88,
     "share_idle_without_demand": 5 / 88,

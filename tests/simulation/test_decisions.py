@@ -97,7 +97,7 @@ def test_columns_of_queue_and_machine(engine):
     assert d.shadow(1) == (12.0, 0)
     assert (d.expected_end(2), d.expected_end(2, at=12), d.disturbed) == (7.0, 17.0, False)
     assert (d.may_backfill(2), d.backfill(2), d.queue.tolist()) == (True, True, [1])
-    with pytest.raises(AttributeError, match="no column 'colour'"):
+    with pytest.raises(AttributeError, match="no 'colour'"):
         _ = queue.colour
 
 

@@ -99,6 +99,7 @@ def test_every_scheduler_has_a_row_for_each_capacity():
         for row in POLICIES
         if row.kind == "scheduler"
         for path in (row.compiled.values() if isinstance(row.compiled, dict) else [row.compiled])
+        if path
     }
     assert listed == compiled
 

@@ -276,6 +276,7 @@ def test_any_change_of_an_input_or_an_option_gives_another_name():
         "start_delay": 1e-9,
         "seed": 1,
         "oversized": "drop",
+        "reservations": "all:begin=1,end=2",
     }
     assert set(changed) == {f.name for f in dataclasses.fields(fs.Run)} - {"_", "record"}
     names = [first(base)] + [first({**base, key: value}) for key, value in changed.items() if key != "rescheduling"]

@@ -55,7 +55,7 @@ def test_no_comment_becomes_a_job(end: str, tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         assert len(fs.read_swf(path)) == 1
         text = path.read_text()
-        assert [row for row in text.splitlines() if row and not row.startswith(";")] == [text.splitlines()[-1]]
+        assert [row for row in text.splitlines() if row and not row.startswith(";")] == [text.splitlines()[-2]]
 
 
 def test_status_says_no_escape_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def check_static(jobs: list[Job], rule: Lowered, columns: Columns) -> None:
     """
     given: Any = rule.get("object")
     order = getattr(given, "order", given)
-    if rule["name"] == "compiled" and order.static and jobs:
+    if getattr(order, "static", False) and jobs:
         order.static_keys(
             np.array([job.row for job in jobs], np.int32),
             np.array([job.submit for job in jobs]),
