@@ -23,7 +23,7 @@ first = np.argsort(roomy, kind="stable")
 opened = fs.Workload(roomy[first], runtime[first], one, user=(row % users)[first])
 
 nodes = np.arange(15, 61, 5)
-figure, (waits, rates) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+figure, (waits, rates) = plt.subplots(1, 2, figsize=(8, 4.2), layout="constrained")
 for name, log in (("open", opened), ("closed", closed)):
     found = [fs.simulate(log, fs.Cluster(int(count))) for count in nodes]
     waits.plot(nodes, [result.metrics["mean_wait"] / 60 for result in found], "o-", label=name)

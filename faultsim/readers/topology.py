@@ -354,7 +354,7 @@ def read_topology_yaml(path: Any, *, topology: str | None = None) -> TorusTopolo
     """
     yaml = checks.extra("yaml", "yaml", "read_topology_yaml")
     try:
-        with open(path, encoding="utf-8") as lines:
+        with open(checks.file_name(path), encoding="utf-8") as lines:
             document = yaml.safe_load(lines)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None

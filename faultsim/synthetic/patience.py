@@ -6,10 +6,12 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.synthetic.times import ExponentialTimes, Times, sample_times
 
 
+@entry
 def with_patience(log: Workload, patience: Times, *, rng: checks.Random, share: float = 1.0) -> Workload:
     """The same jobs with a column ``cancel``: each is withdrawn when its user has waited for as long as is drawn.
 

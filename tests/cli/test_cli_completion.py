@@ -30,7 +30,7 @@ def asked(line, tmp_path):
         ("faultsim log ", ["-h", "--help", "summary", "head", "convert", "generate"]),
         ("faultsim run --sched", ["--scheduler"]),
         ("faultsim run --scheduler ", ["fcfs", "easy", "backfill", "conservative"]),
-        ("faultsim run --placement least", ["least-failures-first"]),
+        ("faultsim run --placement least", ["least-failures-first", "least-loaded"]),
         ("faultsim workflow run --transfers ", ["parallel", "in_turn"]),
         ("faultsim plan --prob", ["--probability"]),
         ("faultsim plan --checkpointing max", ["max-availability"]),

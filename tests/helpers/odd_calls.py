@@ -123,7 +123,9 @@ def subjects() -> dict[types.CodeType, tuple[str, str, Any]]:
                 for part in dir(thing):
                     if part.startswith("_") and part not in ("__init__", "__new__", *DUNDERS):
                         continue
-                    if part in fs.checks.INTERNAL:
+                    if part in fs.checks.INTERNAL or part in ("call", "get_attr", "set_attr"):  # names of others
+                        continue
+                    if thing is fs.Result and part == "__init__":  # results are made by runs
                         continue
                     member = inspect.getattr_static(thing, part)
                     function = inspect.unwrap(getattr(member, "__func__", member))

@@ -1,6 +1,7 @@
 """Every script of the gallery runs by itself and saves its picture under its own name."""
 
 import ast
+import re
 import runpy
 from pathlib import Path
 
@@ -22,10 +23,13 @@ def test_script_saves_its_picture(script, tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script))
-    assert [path.name for path in tmp_path.iterdir()] == [f"{script.stem}.png"]
-    pixels = imread(tmp_path / f"{script.stem}.png")[..., :3]
-    assert min(pixels.shape[:2]) >= 400
-    assert (pixels < 0.9).any(axis=-1).mean() > 0.005, "an empty picture"
+    saved = sorted(tmp_path.iterdir())
+    assert saved
+    for path in saved:
+        assert re.fullmatch(rf"{script.stem}(_\w+)?\.png", path.name)
+        pixels = imread(path)[..., :3]
+        assert min(pixels.shape[:2]) >= 400
+        assert (pixels < 0.9).any(axis=-1).mean() > 0.005, "an empty picture"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
