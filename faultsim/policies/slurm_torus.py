@@ -85,7 +85,7 @@ class SlurmTorus(Placement):
     seed: Annotated[str, Check(_seed)] = ""
     unlisted: Annotated[UnlistedWord, Check(checks.choice, "unlisted", known=("refuse", "round_up"))] = "refuse"
     score: Annotated[ScoreWord, Check(checks.choice, "score", known=SCORES)] = "slurm"
-    salt: Annotated[int, Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
+    salt: Annotated[int, "1", Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -343,7 +343,7 @@ test_unknown_names = refusals(
     ({"scheduler": {"name": "fars", "order": ARRIVAL}}, "fars"),
     ({"scheduler": {"name": "fcfs", "order": {"name": "slurm"}}}, "slurm"),
     ({"machine": {"name": "dragonfly"}}, "dragonfly"),
-    ({"placement": {"name": "best_fit", "box_order": "bases"}}, "best_fit"),
+    ({"placement": {"name": "worst_fit", "box_order": "bases"}}, "worst_fit"),
     ({"placement": {"name": "first_fit", "box_order": "spiral"}}, "spiral"),
     ({"migration": {"name": "most_failures"}}, "most_failures"),
     ({"recovery": {"name": "give_up"}}, "give_up"),
