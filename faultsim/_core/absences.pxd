@@ -81,7 +81,7 @@ cdef double last_release(const sim_t *s) noexcept nogil
 cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil
 # Whether all of set `b` is in set `a`.
 cdef bint set_covers(const absences_t *a, int32_t one, int32_t other) noexcept nogil
-# Of the ends of absences after t, the first that plans try, whose last other time is `last`; inf: none.
+# Of the ends of absences after t, the first that plans try (`last`: the last of their other times); inf: none.
 cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
 # [clusters] How many free nodes a job may have that starts now.
 cdef int32_t room_for(const sim_t *s, int32_t job) noexcept nogil

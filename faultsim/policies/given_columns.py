@@ -29,12 +29,18 @@ def own_predictions(name: str, given: object, nodes: int) -> PredictionRows:
     return table
 
 
+def _in_order(given: Mapping[str, object]) -> list[str]:
+    """The names of columns, those that are known first."""
+    known = ("node", "time", "begin", "end", "p")
+    return [*(name for name in known if name in given), *(str(name) for name in given if name not in known)]
+
+
 def checked_predictions(must: str, given: Mapping[str, object], nodes: int, name: str) -> PredictionRows:
     """Predictions in columns as of `Predictor.predict`, checked, by (begin, end, node)."""
     missing = {"node", "time"} - set(given) if "time" in given else {"node", "begin", "end"} - set(given)
     if missing or set(given) - {"node", "time", "begin", "end", "p"}:
         raise OptionError(
-            f"{must} node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
+            f"{must} node, and begin and end or time, and p; got {', '.join(_in_order(given)) or 'nothing'}"
         )
     begin = given.get("begin", given.get("time"))
     begin, end, node = (

@@ -165,8 +165,7 @@ class State:
 
     def catch_up(self) -> None:
         """Idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that are down and
-        not held by a job, over time", reserved "free nodes that are reserved, over time", which count as free nowhere
-        else.
+        not held by a job, over time", reserved what is free of active absences; that is idle nowhere else.
         """
         gap = self.now - self.clock
         if gap == 0.0:

@@ -48,7 +48,7 @@ def check(result, log, begin, end):
     assert math.fsum(ledger.values()) == pytest.approx(capacity, rel=1e-12, abs=step)
     # (NaN: no time has passed.)
     shares = {name: value for name, value in result.metrics.items() if name in SHARES}
-    assert not any(share < 0.0 or share > 1.0 + 1e-12 for share in shares.values()), shares
+    assert not any(share < -1e-12 or share > 1.0 + 1e-12 for share in shares.values()), shares
     return ledger, step
 
 

@@ -284,7 +284,7 @@ cdef void drop_reservation(plan_t *p, int32_t job) noexcept nogil:
 
 
 cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
-    """`plan_job` where nodes may be closed to jobs: the job is planned anew beside all other reservations."""
+    """`plan_job` where nodes may be closed to jobs: the job is planned again beside all other reservations."""
     cdef reservation_t *r
     cdef double old = p.begin[job], start = -INFINITY, begin = INFINITY, end = INFINITY, longest = 0.0
     cdef int32_t need = s.need[job], closed = 0, i

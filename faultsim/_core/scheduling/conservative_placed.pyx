@@ -292,7 +292,7 @@ cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double sto
 
 
 cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
-    """`plan_job` where nodes may be closed to jobs: the job is planned anew beside all other reservations."""
+    """`plan_job` where nodes may be closed to jobs: the job is planned again beside all other reservations."""
     cdef double begin = INFINITY, old = p.begin[job], end = p.end[job]
     cdef bint starts = False
     cdef place_t place

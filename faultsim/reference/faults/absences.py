@@ -9,7 +9,7 @@ def begin_or_end(state: State, absences: Absences) -> bool:
     """The begins and ends of this instant; whether a pass is due.
 
     "At an end a pass runs. At a begin, jobs that hold reserved nodes and are not the users' continue, or with
-    `overrun="kill"` are killed, by index; a held job is not."
+    `overrun="kill"` are killed for good, by index; a held job is not."
     """
     due = False
     for i, each in enumerate(absences.all):

@@ -34,8 +34,7 @@ def window_at(state: State, job: Job, t: float) -> Window:
 def free_nodes_for(state: State, job: Job, spared: int = 0) -> list[int]:
     """Cluster: the nodes that a job takes now; none when nodes have no names in this run.
 
-    "first nodes that are reserved for its users or closed to a promise, then others" (model.md#absences): `spared` are
-    nodes that are closed to a promise.
+    First those that are reserved for its users or, `spared`, closed to a promise, then others (model.md#absences).
     """
     if not state.tracking:
         return []

@@ -98,8 +98,8 @@ def shadow_time(state: State, head: Job) -> float:
 
 
 def first_time(state: State, head: Job) -> float:
-    """The same where nodes may be closed to the head: of "now, the releases, and the ends of absences up to the last of
-    these, and one period beyond", the first at which it has room (model.md#absences).
+    """The same where nodes may be closed to the head: of now, the releases, and the ends of absences that are tried,
+    the first at which it has room (model.md#absences).
     """
     times = [state.now, *(release.time for release in state.releases())]
     for t in sorted({*times, *ends_to_try(state, max(times))}):

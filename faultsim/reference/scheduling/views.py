@@ -19,7 +19,7 @@ def free_mask_at(state: State, t: float) -> int:
 
 
 def ends_to_try(state: State, last: float) -> list[float]:
-    """ "the ends of absences up to the last of these, and one period beyond" (model.md#absences)."""
+    """The ends of absences up to the last of the other times, and one period beyond (model.md#absences)."""
     return [] if state.absences is None else state.absences.ends(state.now, last)
 
 
