@@ -59,7 +59,8 @@ cdef int32_t fits_views(const sim_t *s, int32_t job, const reservation_t *plan, 
     return closed
 
 
-cdef bint starts_beside(const sim_t *s, int32_t job, const reservation_t *plan, int32_t n, double end) noexcept nogil:
+cdef inline bint starts_beside(const sim_t *s, int32_t job, const reservation_t *plan, int32_t n,
+                               double end) noexcept nogil:
     """Whether a job that starts now, and is expected to end at `end`, finds open nodes and leaves each promise that
     begins before `end` its room in its view; the nodes that it takes first are set.
     """
