@@ -32,7 +32,9 @@ OF_THEIR_OWN = {
 #: Names that only say what a policy is: there are no objects of them, or they are programs of one's own.
 KINDS = {
     "Checkpointing", "CompiledOrder", "CompiledPlacement", "CompiledScheduler", "Placement", "Predictor", "QueueOrder",
-    "Recovery", "Rescheduling", "Scheduler",
+    "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice",
+    "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes", "read_site",
+    "read_topology_yaml",
 }  # fmt: skip
 ERRORS = {
     name for name in fs.__all__ if inspect.isclass(getattr(fs, name)) and issubclass(getattr(fs, name), Exception)
@@ -139,7 +141,9 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
     shared = {
         "Box": fs.Box(0, 1, 0, 2, 1, 1), "Cluster": SHAPED, "FailureTrace": FAILURES, "JobState": fs.JobState.RUNNING,
         "Domains": fs.Domains({"left": [0, 1, 2], "right": [3, 4, 5]}, nodes=6), "Limits": fs.Limits(),
-        "Slowdown": fs.Slowdown(0.5),
+        "Slowdown": fs.Slowdown(0.5), "Reservation": fs.Reservation("all", 1, 2),
+        "NodeClass": fs.NodeClass("cpu", 4, cores=32), "Partition": fs.Partition("general", "cpu"),
+        "Site": fs.Site([fs.NodeClass("cpu", 4, cores=32)]),
         "Pod": fs.Pod.tpu_v4(), "PodPlan": PLAN(), "Power": fs.Power(idle=100, busy=300),
         "Resources": fs.Resources(2), "Result": result, "Run": run,
         "SweepTable": table, "Torus": TORUS, "Workflow": FLOWS[0], "WorkflowResult": flows, "Workload": LOG,
