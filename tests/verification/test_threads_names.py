@@ -109,7 +109,15 @@ def looks(thing: Any) -> Callable[[], object]:
     names = [name for name, member in inspect.getmembers_static(type(thing)) if isinstance(member, kinds)]
     public = [name for name in names if not name.startswith("_") and name not in TIMED]
     return lambda: (repr(thing), pickle.loads(pickle.dumps(thing)) is not None,
-                    [(name, repr(getattr(thing, name))) for name in public])  # fmt: skip
+                    [(name, answer(thing, name)) for name in public])  # fmt: skip
+
+
+def answer(thing: Any, name: str) -> str:
+    """What an attribute is, or why the object does not have it."""
+    try:
+        return repr(getattr(thing, name))
+    except fs.OptionError as error:
+        return str(error)
 
 
 def of_files(folder: Path) -> dict[str, Callable[[], object]]:
@@ -149,13 +157,17 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
         "SweepTable": table, "Torus": TORUS, "Workflow": FLOWS[0], "WorkflowResult": flows, "Workload": LOG,
     }  # fmt: skip
     found = {name: looks(thing) for name, thing in shared.items()}
-    found |= {row.cls.__name__: of_policy(row) for row in fs.POLICIES}
+    of_sites = [row for row in fs.POLICIES if set(row.machines) == {"site"}]  # made; other tests run them
+    others = [row for row in fs.POLICIES if row not in of_sites and row.name != "slurm_torus"]
+    found |= {row.cls.__name__: of_policy(row) for row in others}
+    found |= {row.cls.__name__: lambda row=row: repr(row.cls()) for row in of_sites}
     found |= of_files(folder)
     return found | {
         "Cause": lambda: list(fs.Cause),
         "Reason": lambda: [span.reason.as_dict() for span in result.why(5)],
         "Why": lambda: repr(result.why(6)),
         "MODEL_REVISION": lambda: fs.MODEL_REVISION,
+        "SlurmTorus": lambda: repr(fs.SlurmTorus(unlisted="round_up")),
         "METRICS": lambda: [row.formula for row in fs.METRICS.values()],
         "POLICIES": lambda: [row.summary for row in fs.POLICIES],
         "READERS": lambda: [row.options for row in fs.READERS],
