@@ -30,6 +30,7 @@ for name, log in (("open", opened), ("closed", closed)):
     hours = [np.ptp(result.jobs["eligible"]) / 3600 for result in found]
     rates.plot(nodes, [len(row) / span for span in hours], "o-", label=name)
 waits.set(xlabel="nodes", ylabel="mean wait (minutes)", yscale="symlog")
+waits.yaxis.set_major_formatter("{x:g}")
 rates.set(xlabel="nodes", ylabel="arrivals per hour", ylim=(0, None))
 waits.legend()
 figure.savefig("closed_loop.png")
