@@ -247,3 +247,21 @@ def test_error_at_any_call_of_the_users_code_leaves_the_simulation_as_it_was(mac
         for name in ("start", "finish", "restarts", "lost_work"):
             np.testing.assert_array_equal(result.jobs[name], whole.jobs[name])
         assert result.ledger == whole.ledger
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize(("repairs", "end"), [("known", 61.0), ("unknown", np.inf)])
+def test_a_held_job_shows_its_new_end_at_the_next_failure_of_the_instant(engine, repairs, end):
+    log = fs.Workload(submit=[0, 0], runtime=[30, 30], size=[1, 1], estimate=[30, 30])
+    trace = fs.FailureTrace([10, 10], [0, 1], [20, 20])
+    asked = fs.External(at=["schedule", "failure"], repairs=repairs)
+    sim = fs.Simulation(
+        log, fs.Cluster(2), engine=engine, failures=trace, recovery=fs.Hold(restart_cost=1), scheduler=asked
+    )
+    first = sim.advance()
+    for job in first.queue.tolist():
+        first.start(job)
+    seen = []
+    while (decision := sim.advance()) is not None and decision.kind == "failure":
+        seen.append(decision.running.expected_end.tolist())
+    assert seen == [[30.0, 30.0], [end, 30.0]]

@@ -70,6 +70,20 @@ cdef void remember_hit(sim_t *s, hold_t *row, int32_t job) noexcept nogil:
         source_next(s, <int>FROM_HOLDS, s.now)
 
 
+cdef int foresee_end(sim_t *s, const hold_t *row, int32_t job) noexcept nogil:
+    """The expected end of a held job (model.md#hold)."""
+    if not s.trace.repairs_known:
+        return set_expected(s, job, INFINITY)
+    if row[job].down == 0:
+        return OK                # as it was
+    return set_expected(s, job, (row[job].until + s.track.owed[job]) + s.remaining[job])
+
+
+cdef inline int show_end(sim_t *s, const hold_t *row, int32_t job) noexcept nogil:
+    """At once, if a caller or policy is asked at the other failures of this instant; else settle_holds does it."""
+    return foresee_end(s, row, job) if s.asked.on[<int>ASK_FAILURE] else OK
+
+
 cdef int hold_job(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef hold_t *row = <hold_t *>state
@@ -83,7 +97,7 @@ cdef int hold_job(void *state, void *sim, int32_t job) noexcept nogil:
     row[job].until = s.now
     row[job].down = 0
     remember_hit(s, row, job)
-    return OK
+    return show_end(s, row, job)
 
 
 cdef int node_down(void *state, void *sim, int32_t job, int32_t node, double until) noexcept nogil:
@@ -96,6 +110,8 @@ cdef int node_down(void *state, void *sim, int32_t job, int32_t node, double unt
     if until > row[job].until:
         row[job].until = until
     remember_hit(s, row, job)
+    if show_end(s, row, job) < 0:
+        return NO_MEMORY
     return OK if push_known(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
 
 
@@ -106,7 +122,7 @@ cdef int share_down(void *state, void *sim, int32_t job, bint newly, double unti
     if until > row[job].until:
         row[job].until = until
     remember_hit(s, row, job)
-    return OK
+    return show_end(s, row, job)
 
 
 cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
@@ -141,7 +157,6 @@ cdef int settle_holds(void *sim, bint *wanted) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef hold_t *row = <hold_t *>s.recovery.state
     cdef int32_t i, job
-    cdef double end
     source_next(s, <int>FROM_HOLDS, INFINITY)
     for i in range(row.n_hit):
         job = row[i].hit
@@ -150,8 +165,7 @@ cdef int settle_holds(void *sim, bint *wanted) noexcept nogil:
             if end_hold(s, job) < 0:
                 return NO_MEMORY
             continue
-        end = (row[job].until + s.track.owed[job]) + s.remaining[job] if s.trace.repairs_known else INFINITY
-        if set_expected(s, job, end) < 0:
+        if foresee_end(s, row, job) < 0:
             return NO_MEMORY
     row.n_hit = 0
     return OK
