@@ -223,9 +223,7 @@ def test_names_with_more_than_one_meaning(structure, tmp_path):
 
 
 def test_names_of_the_core_have_one_meaning(structure):
-    """Shared nodes and reservations brought 25 that are to be renamed; the number may only fall."""
-    found = structure.shared_names(structure.Checkout.read(structure.HERE))
-    assert len(found) <= structure.BUDGET["names of the core with more than one meaning"]
+    assert structure.shared_names(structure.Checkout.read(structure.HERE)) == {}
 
 
 def test_the_map_of_the_core_is_complete(structure):

@@ -36,23 +36,19 @@ cdef inline absences_t *absences_of(const sim_t *s) noexcept nogil:
     return <absences_t *>s.absences.state
 
 
-cdef inline int32_t row_of(const sim_t *s, int32_t job) noexcept nogil:
-    return job if s.row == NULL else s.row[job]
-
-
 cdef inline bint is_open_to(const absences_t *a, int32_t i, int32_t row) noexcept nogil:
     return a.permits[<int64_t>a.group[row] * a.n + i]
 
 
 # Occurrences of an absence, from 0 on: when one begins and ends (inf: there is none), the last that has begun by t (-1:
 # none has), the first end after t.
-cdef inline double begin_of(const absence_t *a, double k) noexcept nogil:
+cdef inline double occurrence_begin(const absence_t *a, double k) noexcept nogil:
     if a.every == 0.0:
         return a.begin if k == 0.0 else INFINITY
     return a.begin + k * a.every
 
 
-cdef inline double end_of(const absence_t *a, double k) noexcept nogil:
+cdef inline double occurrence_end(const absence_t *a, double k) noexcept nogil:
     if a.every == 0.0:
         return a.end if k == 0.0 else INFINITY
     return a.end + k * a.every
@@ -63,12 +59,12 @@ cdef double last_begun(const absence_t *a, double t) noexcept nogil
 
 cdef inline bint is_active(const absence_t *a, double t) noexcept nogil:
     cdef double k = last_begun(a, t)
-    return k >= 0.0 and t < end_of(a, k)
+    return k >= 0.0 and t < occurrence_end(a, k)
 
 
 cdef inline double next_end(const absence_t *a, double t) noexcept nogil:
     cdef double k = last_begun(a, t)
-    return end_of(a, k) if k >= 0.0 and t < end_of(a, k) else end_of(a, k + 1.0)
+    return occurrence_end(a, k) if k >= 0.0 and t < occurrence_end(a, k) else occurrence_end(a, k + 1.0)
 
 
 # The nodes that a job may not hold from t to `end`, into `out`; whether there are any.
@@ -83,8 +79,11 @@ cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexc
 cdef bint set_covers(const absences_t *a, int32_t one, int32_t other) noexcept nogil
 # Of the ends of absences after t, the first that plans try (`last`: the last of their other times); inf: none.
 cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
+# The first time after t at which a running job ends, a node is known to be up or, of those that are tried, an absence
+# ends; or a reservation: of their ends, `first` is the first after t and `last` the last of all.
+cdef double next_tried(const sim_t *s, double t, double first, double last) noexcept nogil
 # [clusters] How many free nodes a job may have that starts now.
-cdef int32_t room_for(const sim_t *s, int32_t job) noexcept nogil
+cdef int32_t open_room(const sim_t *s, int32_t job) noexcept nogil
 # [clusters] How many nodes outside of a closed set are free at t, if running jobs end as expected.
 cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil
 # [clusters] How many free nodes of a closed set are open to a job that starts now.

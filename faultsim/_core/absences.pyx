@@ -7,7 +7,7 @@ from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, name
 from faultsim._core.containers.bits cimport mask_count_without, mask_equal, mask_join
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.state cimport end_if_started, usable
+from faultsim._core.state cimport end_if_started, log_row, usable
 from faultsim._core.status cimport NO_MEMORY
 
 
@@ -18,23 +18,23 @@ cdef double last_begun(const absence_t *a, double t) noexcept nogil:
     if a.every == 0.0:
         return 0.0
     k = floor((t - a.begin) / a.every)
-    while begin_of(a, k) > t:
+    while occurrence_begin(a, k) > t:
         k -= 1.0
-    while begin_of(a, k + 1.0) <= t:
+    while occurrence_begin(a, k + 1.0) <= t:
         k += 1.0
     return k
 
 
 cdef inline bint meets_stay(const absence_t *a, double t, double end) noexcept nogil:
     cdef double k = last_begun(a, t)
-    return (k >= 0.0 and t < end_of(a, k)) or begin_of(a, k + 1.0) < end
+    return (k >= 0.0 and t < occurrence_end(a, k)) or occurrence_begin(a, k + 1.0) < end
 
 
 # ---------------------------------------------------------------------------------------------- closed sets
 
 cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil:
     cdef const absences_t *a = absences_of(s)
-    cdef int32_t i, row = row_of(s, job)
+    cdef int32_t i, row = log_row(s, job)
     cdef bint any_closed = False
     memset(out, 0, <size_t>a.words * sizeof(uint64_t))
     for i in range(a.n):
@@ -77,7 +77,7 @@ cdef bint ends_at(const sim_t *s, double t) noexcept nogil:
     cdef double k
     for i in range(a.n):
         k = last_begun(&a.row[i], t)
-        if (k >= 0.0 and end_of(&a.row[i], k) == t) or (k > 0.0 and end_of(&a.row[i], k - 1.0) == t):
+        if (k >= 0.0 and occurrence_end(&a.row[i], k) == t) or (k > 0.0 and occurrence_end(&a.row[i], k - 1.0) == t):
             return True
     return False
 
@@ -102,9 +102,19 @@ cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
     return first
 
 
+cdef double next_tried(const sim_t *s, double t, double first, double last) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t i = 0
+    while i < s.releases.n and items[i].end <= t:
+        i += 1
+    if i < s.releases.n:
+        first = min(first, items[i].end)
+    return min(first, next_end_tried(s, t, max(last, last_release(s))))
+
+
 # ---------------------------------------------------------------------------------------------- clusters
 
-cdef int32_t room_for(const sim_t *s, int32_t job) noexcept nogil:
+cdef int32_t open_room(const sim_t *s, int32_t job) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef int32_t room = usable(s)
     if not closed_to(s, job, s.now, end_if_started(s, job), a.closed):
@@ -159,7 +169,7 @@ cdef int allot_of(sim_t *s, int32_t job, int32_t count, const uint64_t *hidden) 
 
 cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     cdef absences_t *a = absences_of(s)
-    cdef int32_t i, wanted, row = row_of(s, job)
+    cdef int32_t i, wanted, row = log_row(s, job)
     cdef int code
     cdef bint some = a.spares
     if a.spares:

@@ -7,7 +7,7 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.absences cimport (
-    absence_t, absences_of, absences_t, begin_of, ends_at, is_active, is_open_to, last_begun, next_end, row_of,
+    absence_t, absences_of, absences_t, ends_at, is_active, is_open_to, last_begun, next_end, occurrence_begin,
 )
 from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.containers.memory cimport open_state, own_block
@@ -16,7 +16,7 @@ from faultsim._core.faults.progress cimport progress_kill
 from faultsim._core.inputs cimport check_nodes, input_column
 from faultsim._core.jobs cimport end_for_good
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_REPAIR, FROM_EDGES, JOB_RUNNING, add_source, disturb, sim_t, source_next,
+    CHANGED_ALL, EV_REPAIR, FROM_EDGES, JOB_RUNNING, add_source, disturb, log_row, sim_t, source_next,
 )
 from faultsim._core.status cimport OK
 
@@ -40,7 +40,8 @@ cdef double first_edge(const sim_t *s) noexcept nogil:
     cdef double first = INFINITY
     cdef int32_t i
     for i in range(a.n):
-        first = min(first, min(begin_of(&a.row[i], last_begun(&a.row[i], s.now) + 1.0), next_end(&a.row[i], s.now)))
+        first = min(first, next_end(&a.row[i], s.now))
+        first = min(first, occurrence_begin(&a.row[i], last_begun(&a.row[i], s.now) + 1.0))
     return first
 
 
@@ -55,7 +56,7 @@ cdef int kill_holders(sim_t *s, int32_t i, bint *wanted) noexcept nogil:
         least = s.n
         for k in range(s.releases.n):
             job = items[k].job
-            if (before < job < least and s.state[job] == JOB_RUNNING and not is_open_to(a, i, row_of(s, job))
+            if (before < job < least and s.state[job] == JOB_RUNNING and not is_open_to(a, i, log_row(s, job))
                     and s.machine.named.overlap(s.machine.state, job, a.nodes + <int64_t>i * a.words, NULL, 0) > 0):
                 least = job
         if least == s.n:
@@ -91,7 +92,7 @@ cdef int fire_edge(void *sim, bint *wanted) noexcept nogil:
         wanted[0] = True
     for i in range(a.n):
         k = last_begun(&a.row[i], s.now)
-        if a.row[i].kills and k >= 0.0 and begin_of(&a.row[i], k) == s.now:
+        if a.row[i].kills and k >= 0.0 and occurrence_begin(&a.row[i], k) == s.now:
             code = kill_holders(s, i, wanted)
             if code != OK:
                 return code

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.absences cimport room_for
+from faultsim._core.absences cimport open_room
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.state cimport sim_t, usable
 
@@ -24,7 +24,7 @@ cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noex
 cdef inline bint head_fits(const sim_t *s) noexcept nogil:
     if s.queue.head == s.queue.end or s.need[s.queue.job[s.queue.head]] > usable(s):
         return False
-    return s.absences.state == NULL or s.need[s.queue.job[s.queue.head]] <= room_for(s, s.queue.job[s.queue.head])
+    return s.absences.state == NULL or s.need[s.queue.job[s.queue.head]] <= open_room(s, s.queue.job[s.queue.head])
 
 
 # Where any free nodes serve (model.md#fcfs): in most passes, no job waits or the head does not fit.

@@ -66,7 +66,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     if s.machine.placed:
         s.machine.placed.occupy(s.machine.state, job, place)
     elif s.machine.shared:
-        if s.machine.shared.take(s.machine.state, job) < 0:
+        if s.machine.shared.take_shares(s.machine.state, job) < 0:
             return NO_MEMORY
     elif s.given != NULL:
         if s.machine.named.take_nodes(s.machine.state, job, s.given, nodes) < 0:
@@ -101,7 +101,7 @@ cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
     s.running -= 1
     releases_remove(&s.releases, s.expected[job], job)
     if s.machine.shared:
-        s.machine.shared.give(s.machine.state, job, &s.free, &s.trace.n_down)
+        s.machine.shared.return_shares(s.machine.state, job, &s.free, &s.trace.n_down)
     else:
         s.free += s.allocated[job]
         if s.machine.named:

@@ -378,6 +378,11 @@ cdef inline progress_t *progress_of(const sim_t *s, int32_t job) noexcept nogil:
     return <progress_t *>(<char *>s.track.pool + s.track.at[job])
 
 
+cdef inline int32_t log_row(const sim_t *s, int32_t job) noexcept nogil:
+    """The row of a job in the user's log."""
+    return job if s.row == NULL else s.row[job]
+
+
 cdef inline double executed(const sim_t *s, int32_t job) noexcept nogil:
     """The run time of a job as executed: overrun="kill" ends it at its estimate."""
     return s.estimate[job] if s.kill and s.estimate[job] < s.runtime[job] else s.runtime[job]

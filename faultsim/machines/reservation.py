@@ -11,7 +11,6 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Integers
 from faultsim.data.failures import FailureTrace
-from faultsim.data.lowered import Lowered
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.box import Box
 from faultsim.machines.machine import Machine
@@ -166,10 +165,6 @@ class Reservation:
         said += [f"overrun={self.overrun}"] if self.overrun != "wait" else []
         said += [f"name={self.name}"] if self.name else []
         return f"{where}:{','.join(said)}"
-
-    def lower(self) -> Lowered:
-        """Its plain form, which provenance keeps."""
-        return {"text": str(self)}
 
     def node_numbers(self, machine: Machine) -> Integers:
         """The nodes on a machine, ascending.

@@ -10,7 +10,7 @@ from faultsim._core.containers.bits cimport fs_popcount, mask_count
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.faults.outages cimport counts_open
 from faultsim._core.faults.predictions cimport failing_nodes
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport log_row, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport permit_t, place_t
@@ -54,10 +54,6 @@ cdef int refuse_choice(compiled_rule_t *p, rule_fault what, int32_t row, int64_t
             error = other
         (<object><PyObject *>p.s.owner).keep_error(error)
     return PYTHON_ERROR
-
-
-cdef inline int32_t row_of(const sim_t *s, int32_t job) noexcept nogil:
-    return job if s.row == NULL else s.row[job]
 
 
 # ---------------------------------------------------------------------------------------------- boxes of a torus
@@ -110,7 +106,7 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
         return NO_MEMORY if count < 0 else 0
     p.s, p.occ = s, occ
     p.boxes.engine = p           # the state may be a copy of another simulation's
-    p.boxes.job, p.boxes.size = row_of(s, job), s.size[job]
+    p.boxes.job, p.boxes.size = log_row(s, job), s.size[job]
     p.boxes.now, p.boxes.submit, p.boxes.estimate, p.boxes.p = s.now, s.submit[job], s.estimate[job], s.predictions.p
     p.boxes.count, p.boxes.box = count, <const int32_t *>p.list_
     index = p.choose(&p.boxes, p.data)
@@ -140,7 +136,7 @@ cdef int allot(void *state, void *sim, int32_t job, int32_t count) noexcept nogi
     memset(p.taken, 0, <size_t>m.words * sizeof(uint64_t))
     p.s = s
     p.nodes.engine = p           # as above
-    p.nodes.job, p.nodes.count = row_of(s, job), count
+    p.nodes.job, p.nodes.count = log_row(s, job), count
     p.nodes.now, p.nodes.submit, p.nodes.estimate, p.nodes.p = s.now, s.submit[job], s.estimate[job], s.predictions.p
     p.nodes.failures = s.trace.count
     code = p.take(&p.nodes, p.taken, p.data)

@@ -11,7 +11,7 @@ from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
 from faultsim._core.torus.listed cimport listed_best, listed_set_free, permits_t, splitmix64
-from faultsim._core.torus.listed_machine cimport leaves_room, listed_machine_t, listed_of, permitted_t
+from faultsim._core.torus.listed_machine cimport leaves_shape, listed_machine_t, listed_of, permitted_t
 from faultsim._core.torus.occupancy cimport box_t
 
 # The order of score_t.
@@ -31,7 +31,7 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
     cdef bint found
     context.machine, context.permit = m, permit
     if permit != NULL and permit.later != NULL and permit.need >= 1:
-        permits = leaves_room
+        permits = leaves_shape
     if permit != NULL:
         listed_set_free(m.rule.torus, occ, permit.forbidden)
     else:

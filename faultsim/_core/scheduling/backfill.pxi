@@ -94,8 +94,6 @@ cdef backfill_t *open_backfill_state(sim_t *s, dict options) except NULL:
     cdef backfill_t *p = <backfill_t *>open_state(&s.scheduler, sizeof(backfill_t))
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
-    describe_line(&p.line, s)
-    open_timeline(p, &p.line, min(256, thresholds.first_room))
     p.room = min(16, thresholds.first_room)
     own_block(p, &p.reservation, p.room, sizeof(reservation_t))
     return p

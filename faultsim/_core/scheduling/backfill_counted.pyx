@@ -6,8 +6,7 @@ from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.absences cimport (
-    absences_of, closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, set_covers, spare_none,
-    spare_set,
+    absences_of, closed_set, free_inside, free_outside, next_tried, open_room, set_covers, spare_none, spare_set,
 )
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_heads, start_job
@@ -26,11 +25,9 @@ include "counts.pxi"
 include "refusals.pxi"
 include "timeline.pxi"
 include "counts_line.pxi"
+include "views.pxi"
 
-cdef struct reservation_t:
-    double begin, end
-    int32_t need
-    int32_t closed           # the closed set of its job (absences.pxd)
+ctypedef promised_t reservation_t
 
 cdef struct backfill_t:
     int32_t depth
@@ -42,7 +39,6 @@ cdef struct backfill_t:
     bint any_instant         # some reservation has no length
 
 include "backfill.pxi"
-include "views.pxi"
 
 
 cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
@@ -126,7 +122,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
             if closed == NO_MEMORY:
                 return NO_MEMORY
             if closed < 0:
-                start = next_tried(s, p.reservation, p.n, begin)
+                start = next_after(s, p.reservation, p.n, begin)
                 begin = INFINITY
     if head:
         promise_start(s, job, begin)
@@ -151,7 +147,9 @@ cdef int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noex
 
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    open_backfill_state(s, options).soonest = INFINITY
+    cdef backfill_t *p = open_backfill_state(s, options)
+    open_timeline(p, &p.line, min(256, thresholds.first_room))
+    p.soonest = INFINITY
     return open_scan(s)
 
 

@@ -326,6 +326,8 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef size_t words = s.machine.words
     cdef backfill_t *p = open_backfill_state(s, options)
     s.scheduler.guard, s.scheduler.settled = guard, settle_mover
+    describe_line(&p.line, s)
+    open_timeline(p, &p.line, min(256, thresholds.first_room))
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     p.refused.most = thresholds.placed_refusals

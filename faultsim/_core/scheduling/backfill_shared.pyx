@@ -18,7 +18,7 @@ from faultsim._core.scheduling.site_choice cimport (
     site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, fits_in, least_of_both, less, may_fit_again, needed, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, form_is_refused, least_of_both, less, needed, share_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -27,9 +27,6 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
 # There is no timeline: free amounts at a time are computed from the releases.
-cdef struct timeline_t:
-    int32_t unused
-
 cdef struct reservation_t:
     double begin, end
     int32_t need             # cores
@@ -38,7 +35,6 @@ cdef struct reservation_t:
 cdef struct backfill_t:
     int32_t depth
     int32_t examined
-    timeline_t line
     reservation_t *reservation       # in queue order
     int32_t n, room
     double soonest
@@ -62,30 +58,11 @@ cdef struct backfill_t:
     uint64_t *window
 
 
-cdef inline void describe_line(timeline_t *f, const sim_t *s) noexcept nogil:
-    pass
-
-
-cdef inline int open_timeline(void *owner, timeline_t *f, int32_t room) except -1:
-    return 0
-
-
 include "backfill.pxi"
 
 
 cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     p.changes += 1               # refusals of the last pass may not hold
-    return True
-
-
-cdef inline bint is_refused(const backfill_t *p, const site_t *m, int32_t job) noexcept nogil:
-    """Whether jobs of its form had no room, and nothing that serves them has become free since."""
-    cdef int64_t *refused = &p.refused[m.form[job]]
-    if refused[0] == m.gives + 1:
-        return True
-    if refused[0] == 0 or may_fit_again(m, &m.ask[job], refused[0] - 1):
-        return False
-    refused[0] = m.gives + 1
     return True
 
 
@@ -97,7 +74,7 @@ cdef int start_queue_heads(sim_t *s) noexcept nogil:
     cdef int code
     while q.head < q.end:
         job = q.job[q.head]
-        if is_refused(p, m, job):
+        if form_is_refused(p.refused, m, job):
             return OK
         if not choose_shares(s, &p.choice, job, s.now, m.open):
             p.refused[m.form[job]] = m.gives + 1
@@ -123,14 +100,14 @@ cdef int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t form
     while at < q.end:
         form = m.form[q.job[at]]
-        if not is_refused(p, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
+        if not form_is_refused(p.refused, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
                 p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
             break
         at += 1
     return at
 
 
-cdef inline bint holds(const reservation_t *r, double t) noexcept nogil:
+cdef inline bint is_reserved_at(const reservation_t *r, double t) noexcept nogil:
     return r.begin <= t < r.end
 
 
@@ -222,18 +199,18 @@ cdef int add_shares(backfill_t *p, sim_t *s, int32_t job, double begin, bint hea
         mine[node] = free_then(&p.then, node)
     # At the begin of each, what all that hold nodes then have; a reservation of no length counts at its own begin.
     for i in range(p.n):
-        if i < p.n - 1 and holds(r, p.reservation[i].begin):
+        if i < p.n - 1 and is_reserved_at(r, p.reservation[i].begin):
             for k in range(r.n):
                 node = p.share[r.first + k].node
                 beside(p, m, i)[node] = less(beside(p, m, i)[node], p.share[r.first + k].word)
-        if i == p.n - 1 or holds(&p.reservation[i], begin):
+        if i == p.n - 1 or is_reserved_at(&p.reservation[i], begin):
             for k in range(p.reservation[i].n):
                 node = p.share[p.reservation[i].first + k].node
                 mine[node] = less(mine[node], p.share[p.reservation[i].first + k].word)
     return OK
 
 
-cdef bint choose_at(backfill_t *p, sim_t *s, int32_t job, double t) noexcept nogil:
+cdef bint choose_shares_at(backfill_t *p, sim_t *s, int32_t job, double t) noexcept nogil:
     """Whether a job can have a reservation from t on, when `then` is t; chooses the shares."""
     cdef site_t *m = site_of(&s.machine)
     cdef const reservation_t *r
@@ -243,12 +220,12 @@ cdef bint choose_at(backfill_t *p, sim_t *s, int32_t job, double t) noexcept nog
         p.window[node] = free_then(&p.then, node)
     for i in range(1 if p.open_head else 0, p.n):
         r = &p.reservation[i]
-        if holds(r, t):
+        if is_reserved_at(r, t):
             for k in range(r.n):
                 node = p.share[r.first + k].node
                 p.window[node] = less(p.window[node], p.share[r.first + k].word)
     meet_all(p, m, p.window, t, end)
-    if not p.open_head or not (holds(&p.reservation[0], t) or t < p.reservation[0].begin < end):
+    if not p.open_head or not (is_reserved_at(&p.reservation[0], t) or t < p.reservation[0].begin < end):
         return choose_shares(s, &p.choice, job, t, p.window)
     find_for_head(p, s)
     return choose_beside(s, &p.choice, job, t, p.window, &m.ask[p.head], p.for_head, p.slack)
@@ -267,7 +244,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         while i < s.releases.n and items[i].end <= t:
             site_release(&p.then, m, ask, &items[i], &there)
             i += 1
-        if there >= needed(ask) and (head or choose_at(p, s, job, t)):
+        if there >= needed(ask) and (head or choose_shares_at(p, s, job, t)):
             if head:
                 promise_start(s, job, t)
             return add_shares(p, s, job, t, head)

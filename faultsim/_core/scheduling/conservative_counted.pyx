@@ -5,8 +5,7 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.absences cimport (
-    absences_of, closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, set_covers, spare_none,
-    spare_set,
+    absences_of, closed_set, free_inside, free_outside, next_tried, open_room, set_covers, spare_none, spare_set,
 )
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
@@ -30,6 +29,7 @@ include "counts.pxi"
 include "refusals.pxi"
 include "timeline.pxi"
 include "counts_line.pxi"
+include "views.pxi"
 
 cdef enum logged_kind:
     LOGGED_ENTRY             # a job entered the queue
@@ -41,12 +41,6 @@ cdef struct logged_t:
     int32_t what             # the job; its nodes; the number of the pass
     double time
     double expected          # of a release: the expected end
-
-cdef struct reservation_t:
-    double begin, end
-    int32_t need
-    int32_t closed           # the closed set of its job (absences.pxd)
-    int32_t job
 
 cdef struct plan_t:
     thresholds_t limit
@@ -90,7 +84,7 @@ cdef struct plan_t:
     double held_at
     int32_t held
     # Where nodes are closed to jobs at times, all reservations, in no order (views.pxi).
-    reservation_t *reservation
+    promised_t *reservation
     int32_t n_reservations
     int32_t *at              # per job: where its reservation is
     int32_t *closed          # per job: the closed set of its reservation
@@ -100,7 +94,6 @@ cdef enum:
 
 include "conservative.pxi"
 include "horizon.pxi"
-include "views.pxi"
 
 
 # ---------------------------------------------------------------------------------------------- the plan
@@ -285,7 +278,7 @@ cdef void drop_reservation(plan_t *p, int32_t job) noexcept nogil:
 
 cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     """`plan_job` where nodes may be closed to jobs: the job is planned again beside all other reservations."""
-    cdef reservation_t *r
+    cdef promised_t *r
     cdef double old = p.begin[job], start = -INFINITY, begin = INFINITY, end = INFINITY, longest = 0.0
     cdef int32_t need = s.need[job], closed = 0, i
     cdef int code
@@ -310,13 +303,13 @@ cdef int plan_beside(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nog
             return NO_MEMORY
         if closed >= 0:
             break
-        start = next_tried(s, p.reservation, p.n_reservations, begin)
+        start = next_after(s, p.reservation, p.n_reservations, begin)
         begin = INFINITY
     if begin > old:
         begin, end = old, p.end[job]             # never later than it was
         closed = p.closed[job]
     p.begin[job] = INFINITY
-    if begin == s.now and need <= room_for(s, job) and not p.only_plans:
+    if begin == s.now and need <= open_room(s, job) and not p.only_plans:
         promise_start(s, job, begin)
         for i in range(p.n_reservations):
             spare_set(s, p.reservation[i].closed)
@@ -461,7 +454,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.logged, p.room_logged, sizeof(logged_t))
     p.until = INFINITY
     if s.absences.state != NULL:
-        own_block(p, &p.reservation, s.n, sizeof(reservation_t))
+        own_block(p, &p.reservation, s.n, sizeof(promised_t))
         own_block(p, &p.at, s.n, sizeof(int32_t))
         own_block(p, &p.closed, s.n, sizeof(int32_t))
     return open_scan(s)

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from faultsim._core.absences cimport closed_to, last_release, next_end_tried
+from faultsim._core.absences cimport closed_to, next_tried
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
@@ -233,24 +233,17 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     return choose_at(p, s, job, old, False, place)
 
 
-cdef double next_tried(const plan_t *p, const sim_t *s, double t) noexcept nogil:
-    """The first time after t at which a running job or a reservation ends, a node is known to be up or, of those that
-    are tried, an absence ends.
-    """
-    cdef const release_t *items = releases_all(&s.releases)
+cdef double next_after_ends(const plan_t *p, const sim_t *s, double t) noexcept nogil:
+    """The first time after t that is tried, beside all reservations."""
     cdef const queue_t *q = &s.queue
-    cdef double first = INFINITY, last = last_release(s)
-    cdef int32_t i = 0
-    while i < s.releases.n and items[i].end <= t:
-        i += 1
-    if i < s.releases.n:
-        first = items[i].end
+    cdef double first = INFINITY, last = s.now
+    cdef int32_t i
     for i in range(q.head, q.end):
         if p.begin[q.job[i]] < INFINITY:
             last = max(last, p.end[q.job[i]])
             if p.end[q.job[i]] > t:
                 first = min(first, p.end[q.job[i]])
-    return min(first, next_end_tried(s, t, last))
+    return next_tried(s, t, first, last)
 
 
 cdef void close_nodes(plan_t *p, sim_t *s, int32_t job, double t, double end) noexcept nogil:
@@ -287,7 +280,7 @@ cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double sto
             size = choose_at(p, s, job, s.now, False, place)
         if size != 0:
             return size
-        start = next_tried(p, s, begin[0])
+        start = next_after_ends(p, s, begin[0])
     return 0
 
 

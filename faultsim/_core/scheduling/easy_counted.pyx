@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.absences cimport (
-    closed_set, free_inside, free_outside, last_release, next_end_tried, room_for, spare_none, spare_set,
+    closed_set, free_inside, free_outside, last_release, next_end_tried, open_room, spare_none, spare_set,
 )
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
@@ -125,7 +125,7 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
 cdef int take_beside(easy_t *p, sim_t *s, int32_t job, bint outlives) noexcept nogil:
     """Whether a job may start for all that is closed to it and to the head."""
     cdef int64_t takes = 0
-    if s.need[job] > room_for(s, job):
+    if s.need[job] > open_room(s, job):
         return 0
     if outlives and p.closed > 0:
         takes = s.need[job] - free_inside(s, p.closed, job)
@@ -244,7 +244,7 @@ cdef int schedule_unsorted(void *state, void *sim) noexcept nogil:
     return OK
 
 
-cdef easy_t *open_counted(sim_t *s, bint backfills) except NULL:
+cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = open_easy_state(s, backfills)
     if backfills or s.order.slope_of != NULL:
         open_scan(s)
@@ -255,25 +255,4 @@ cdef easy_t *open_counted(sim_t *s, bint backfills) except NULL:
     return p
 
 
-cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
-    open_counted(<sim_t *>sim, False)
-    return 0
-
-
-cdef int open_easy(void *sim, dict options, dict columns) except -1:
-    open_counted(<sim_t *>sim, True)
-    return 0
-
-
-cdef int open_preemptive(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p
-    if not s.track.on:
-        raise ValueError("preemption needs the progress of jobs to be tracked")
-    p = open_counted(s, options["backfill"])
-    return own_block(p, &p.victim, s.n, sizeof(victim_t))
-
-
-FCFS = factory(open_fcfs)
-EASY = factory(open_easy)
-PREEMPTIVE = factory(open_preemptive)
+include "easy_openings.pxi"

@@ -21,7 +21,7 @@ from faultsim._core.scheduling.site_choice cimport (
     all_served, choose_beside, choose_shares, chosen_cost, free_then, open_site_choice, open_site_then, site_choice_t,
     site_now, site_release, site_then_t,
 )
-from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, may_fit_again, needed, site_of, site_t
+from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, form_is_refused, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -54,21 +54,10 @@ cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcep
     return start_job(s, job, chosen_cores(site_of(&s.machine)), NULL, backfilled)
 
 
-cdef inline bint is_refused(const easy_t *p, const site_t *m, int32_t job) noexcept nogil:
-    """Whether jobs of its form had no room, and nothing that serves them has become free since."""
-    cdef int64_t *refused = &p.refused[m.form[job]]
-    if refused[0] == m.gives + 1:
-        return True
-    if refused[0] == 0 or may_fit_again(m, &m.ask[job], refused[0] - 1):
-        return False
-    refused[0] = m.gives + 1
-    return True
-
-
 cdef bint chooses(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """Chooses nodes of what is free now; stores a refusal."""
     cdef site_t *m = site_of(&s.machine)
-    if is_refused(p, m, job):
+    if form_is_refused(p.refused, m, job):
         return False
     if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, m.open):
         return True
@@ -202,7 +191,7 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     cdef int64_t now = m.gives + 1, late = p.starts + 1
     while at < end:
         form = m.form[job[at]]
-        if p.refused[form] != now and not is_refused(p, m, job[at]) and not (
+        if p.refused[form] != now and not form_is_refused(p.refused, m, job[at]) and not (
                 p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
             break
         at += 1
@@ -239,7 +228,7 @@ cdef inline int64_t room_beside(easy_t *p, const sim_t *s, promise_t *promise) n
 include "easy.pxi"
 
 
-cdef easy_t *open_shared(sim_t *s, bint backfills) except NULL:
+cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = open_easy_state(s, backfills)
     cdef site_t *m = site_of(&s.machine)
     s.scheduler.spare = NULL
@@ -251,25 +240,4 @@ cdef easy_t *open_shared(sim_t *s, bint backfills) except NULL:
     return p
 
 
-cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
-    open_shared(<sim_t *>sim, False)
-    return 0
-
-
-cdef int open_easy(void *sim, dict options, dict columns) except -1:
-    open_shared(<sim_t *>sim, True)
-    return 0
-
-
-cdef int open_preemptive(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p
-    if not s.track.on:
-        raise ValueError("preemption needs the progress of jobs to be tracked")
-    p = open_shared(s, options["backfill"])
-    return own_block(p, &p.victim, s.n, sizeof(victim_t))
-
-
-FCFS = factory(open_fcfs)
-EASY = factory(open_easy)
-PREEMPTIVE = factory(open_preemptive)
+include "easy_openings.pxi"

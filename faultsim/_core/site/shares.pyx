@@ -37,7 +37,7 @@ cdef bint is_down(const site_t *m, int32_t node) noexcept nogil:
     return (m.occ[node >> 6] >> (node & 63)) & 1
 
 
-cdef int take(void *state, int32_t job) noexcept nogil:
+cdef int take_shares(void *state, int32_t job) noexcept nogil:
     cdef site_t *m = <site_t *>state
     cdef shares_t *mine = &m.held[job]
     cdef share_t *each
@@ -60,7 +60,7 @@ cdef inline void note_given(site_t *m, int32_t node) noexcept nogil:
     m.gives += 1
 
 
-cdef void give(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil:
+cdef void return_shares(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil:
     cdef site_t *m = <site_t *>state
     cdef shares_t *mine = &m.held[job]
     cdef share_t *each
@@ -244,7 +244,7 @@ SITE_NODES.overlap, SITE_NODES.add_job = overlap, add_job
 SITE_NODES.list_nodes, SITE_NODES.list_ranges = list_nodes, list_ranges
 
 cdef machine_shares_t SITE_SHARES
-SITE_SHARES.take, SITE_SHARES.give, SITE_SHARES.left = take, give, left_cores
+SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
 SITE_SHARES.count, SITE_SHARES.jobs_on = count_nodes, jobs_on
 
 

@@ -147,9 +147,9 @@ cdef struct machine_outlines_t:
 # sizes, free and down capacity are cores.  block and unblock of machine_nodes_t then concern what no job holds of it.
 cdef struct machine_shares_t:
     # A job takes the shares that were chosen for it; OK or NO_MEMORY.
-    int (*take)(void *state, int32_t job) noexcept nogil
+    int (*take_shares)(void *state, int32_t job) noexcept nogil
     # It returns them: adds the cores that are free then, and those on nodes that are down.
-    void (*give)(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil
+    void (*return_shares)(void *state, int32_t job, int32_t *free, int32_t *down) noexcept nogil
     # Cores of a node that no job holds; nodes of a job.
     int32_t (*left)(const void *state, int32_t node) noexcept nogil
     int32_t (*count)(const void *state, int32_t job) noexcept nogil

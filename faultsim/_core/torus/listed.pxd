@@ -99,7 +99,7 @@ cdef bint free_bases(listed_t *r, listed_torus_t *t, const uint64_t *free, const
                      uint64_t *out) noexcept nogil
 cdef int count_meeting(listed_t *r, listed_torus_t *t, const listed_shape_t *s,
                        const listed_shape_t *other) noexcept nogil
-cdef int64_t least_of(listed_torus_t *t, uint64_t *alive) noexcept nogil
+cdef int64_t least_anchor(listed_torus_t *t, uint64_t *alive) noexcept nogil
 cdef void first_base(const listed_torus_t *t, const listed_shape_t *s, const uint64_t *bases, box_t *out) noexcept nogil
 cdef inline int64_t base_bit(const listed_torus_t *t, int x, int y, int z) noexcept nogil:
     return (<int64_t>x * t.extent[1] + y) * t.field + z

@@ -160,7 +160,7 @@ cdef int count_meeting(listed_t *r, listed_torus_t *t, const listed_shape_t *s,
     return n
 
 
-cdef int64_t least_of(listed_torus_t *t, uint64_t *alive) noexcept nogil:
+cdef int64_t least_anchor(listed_torus_t *t, uint64_t *alive) noexcept nogil:
     """Keeps the bases of least count, of one at least; that count."""
     cdef int64_t least = 0
     cdef int i
@@ -244,7 +244,7 @@ cdef bint best_within(listed_t *r, listed_torus_t *t, const listed_shape_t *s, b
             t.n_planes = count_meeting(r, t, s, &t.shape[s.larger])
     while True:
         memcpy(t.rest, t.bases, <size_t>t.words * sizeof(uint64_t))
-        least_of(t, t.rest)
+        least_anchor(t, t.rest)
         first_base(t, s, t.rest, out)
         if permits == NULL or permits(context, out):
             return True
@@ -273,7 +273,7 @@ cdef int64_t cost_of_next_size(listed_t *r, listed_torus_t *t, const listed_shap
     copy_planes(t, 0, 3, n)
     t.n_planes = n
     memcpy(t.rest, alive, <size_t>t.words * sizeof(uint64_t))
-    return least_of(t, t.rest)
+    return least_anchor(t, t.rest)
 
 
 cdef bint best_of_next_size(listed_t *r, listed_torus_t *t, int first, int end, permits_t permits, void *context,
@@ -493,7 +493,7 @@ cdef int walk_along(listed_t *r, listed_torus_t *t, listed_shape_t *s, int axis)
     return 0
 
 
-cdef inline int common_divisor(int a, int b) noexcept nogil:
+cdef inline int divisor_of_two(int a, int b) noexcept nogil:
     while b:
         a, b = b, a % b
     return a
@@ -508,7 +508,7 @@ cdef bint can_meet(const listed_torus_t *t, const listed_shape_t *p, const liste
         if p.seed[axis] == q.seed[axis]:
             continue
         low, high = (p, q) if p.seed[axis] < q.seed[axis] else (q, p)
-        step = common_divisor(common_divisor(low.spacing[axis], high.spacing[axis]), t.extent[axis])
+        step = divisor_of_two(divisor_of_two(low.spacing[axis], high.spacing[axis]), t.extent[axis])
         gap = (high.seed[axis] - low.seed[axis]) % step
         if not (gap < low.extent[axis] or step - gap < high.extent[axis]):
             return False

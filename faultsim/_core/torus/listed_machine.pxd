@@ -12,13 +12,13 @@ cdef struct listed_machine_t:
     listed_t rule
     uint64_t *around         # scratch: a mask with one more box in it
 
-# What `leaves_room` looks at: a permit with `later` and `need`.
+# What `leaves_shape` looks at: a permit with `later` and `need`.
 cdef struct permitted_t:
     listed_machine_t *machine
     const permit_t *permit
 
 # Whether a free box for `need` remains in (later | box); a permits_t with a permitted_t.
-cdef bint leaves_room(void *context, const box_t *box) noexcept nogil
+cdef bint leaves_shape(void *context, const box_t *box) noexcept nogil
 
 cdef inline listed_machine_t *listed_of(void *state) noexcept nogil:
     return <listed_machine_t *>state

@@ -71,7 +71,7 @@ cdef int64_t searched(const void *state) noexcept nogil:
     return (<const listed_machine_t *>state).rule.looked
 
 
-cdef bint leaves_room(void *context, const box_t *box) noexcept nogil:
+cdef bint leaves_shape(void *context, const box_t *box) noexcept nogil:
     """Whether a free box for `need` remains in (later | box)."""
     cdef const permitted_t *p = <const permitted_t *>context
     cdef listed_machine_t *m = p.machine
@@ -101,7 +101,7 @@ cdef long free_places(void *state, const uint64_t *mask, int32_t ask, permit_t *
         while True:
             if not next_base(t, i, &box):
                 break
-            if restricted and not leaves_room(&context, &box):
+            if restricted and not leaves_shape(&context, &box):
                 continue
             if count == capacity[0]:
                 larger = realloc(found[0], <size_t>(2 * count + 64) * sizeof(place_t))
@@ -130,7 +130,7 @@ cdef bint next_base(listed_torus_t *t, int shape, box_t *out) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- set up
 
-cdef int set_up(listed_machine_t *m, const int32_t *rows, int n_shapes) noexcept nogil:
+cdef int set_up_shapes(listed_machine_t *m, const int32_t *rows, int n_shapes) noexcept nogil:
     """The rule for shapes in rows of nine numbers, by size; -1: no memory."""
     cdef const torus_t *t = &m.boxes.torus
     cdef int i
@@ -186,7 +186,7 @@ cdef int open_listed(void *target, dict options, dict columns) except -1:
     own_block(m, &m.around, machine.words, sizeof(uint64_t))
     machine.copy, machine.close, machine.next_size = copy, close, next_size
     machine.placed = &LISTED_PLACES
-    if set_up(m, &rows[0, 0], rows.shape[0]) < 0:
+    if set_up_shapes(m, &rows[0, 0], rows.shape[0]) < 0:
         raise MemoryError("no memory for the listed shapes")
     return 0
 
