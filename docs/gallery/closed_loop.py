@@ -1,6 +1,6 @@
 """
-Users who wait, and users who do not
-====================================
+Open and closed logs
+====================
 
 In a closed log a user submits the next job some time after the last one has ended, as the think times of the Standard
 Workload Format say, so the arrival rate follows the speed of the machine. In an open log it does not. Both logs have
