@@ -79,9 +79,11 @@ class Execution:
         return self._log if self._told is None else self._told.log
 
     @property
-    def shares_nodes(self) -> bool:
-        """Whether jobs have shares of nodes."""
-        return self.world.asks is not None
+    def unexplained(self) -> str:
+        """Where the run has rules that `faultsim.explain` lacks: in which case `why` is not available; "" elsewhere."""
+        if self.world.asks is not None:
+            return "where jobs share the nodes of a site"
+        return "with reservations=" if self.world.absences is not None else ""
 
     @property
     def n_jobs(self) -> int:

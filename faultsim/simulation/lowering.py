@@ -76,6 +76,8 @@ def lower(
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
     if live and world.asks is not None:
         raise NotAvailableError(f"live= is not available with a log whose jobs share the nodes of {run.machine}")
+    if live and world.absences is not None:
+        raise NotAvailableError("reservations= are not available with live=: the users of jobs to come are unknown")
     if not live:
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:

@@ -26,8 +26,8 @@ def why_now(execution: Execution, job: int) -> Reason:
     """`Simulation.why`."""
     from faultsim.explain.rules import reason
 
-    if execution.shares_nodes:
-        raise NotAvailableError("why is not available where jobs share the nodes of a site")
+    if execution.unexplained:
+        raise NotAvailableError(f"why is not available {execution.unexplained}")
     row = checks.whole("job, a row of the log,", job, low=0, high=execution.n_jobs - 1)
     number, _, submit, start, finish = execution.engine.state_of(row)
     state = JOB_STATES[number]

@@ -49,9 +49,8 @@ class Nodes:
     def available(self, ask: Ask, node: int, free: Amounts | None) -> int:
         """The cores that a node can give to a job, where this is free; None: the node is down.
 
-        model.md#site-jobs: "all free cores of a node whose free memory and GPUs suffice; where memory is asked per
-        core, the free memory over that, rounded down, if this is less. For an exclusive job it offers all cores of a
-        node that is empty."
+        model.md#site-jobs: "all its free cores. Where memory is requested per core, it offers no more cores than
+        its free memory has room for. For an exclusive job it offers all cores of a node that is empty."
         """
         if free is None or not ask.classes >> self.class_of[node] & 1:
             return 0
