@@ -140,8 +140,9 @@ def read_site(path: str | os.PathLike[str]) -> Site:
         groups.setdefault(key if row.count == 1 else (*key, row.name), []).append(row)
     classes: list[NodeClass] = []
     members: dict[str, list[str]] = {}
+    taken: dict[str, int] = {}
     for rows in groups.values():
-        first, name = rows[0], _class_name(rows, [each.name for each in classes])
+        first, name = rows[0], _class_name(rows, taken)
         hosts = [row.name for row in rows] if all(row.count == 1 for row in rows) and len(rows) > 1 else []
         classes.append(
             NodeClass(
@@ -165,9 +166,17 @@ def read_site(path: str | os.PathLike[str]) -> Site:
     return Site(classes, partitions)
 
 
-def _class_name(rows: list[NodeRow], taken: list[str]) -> str:
-    """The letters at the begin of the first name, with a number if another class has it."""
+def _class_name(rows: list[NodeRow], taken: dict[str, int]) -> str:
+    """The letters at the begin of the first name, with a number if another class has it.
+
+    `taken` has each name that was given, with the last number that was tried after it.
+    """
     found = re.match(r"[A-Za-z_][A-Za-z_.-]*", rows[0].name)
     name = found[0].rstrip("-.") if found and rows[0].count == 1 else re.sub(r"[^\w.-]", "", rows[0].name)
     name = name if re.match(r"[A-Za-z_]", name) else f"class{name}"
-    return next(each for each in (name, *(f"{name}_{k}" for k in range(2, 99))) if each not in taken)
+    given = name
+    while given in taken:
+        taken[name] += 1
+        given = f"{name}_{taken[name]}"
+    taken[given] = 1
+    return given

@@ -161,7 +161,7 @@ def _memory(where: str, text: str) -> int:
     if text.lower() in _NOTHING:
         return 0
     size = vocabulary.size(text, binary=True)
-    if size is None:
+    if size is None or not size < math.inf:
         raise InputError(f"{where}: memory {text!r} is no amount, such as 191000 (MiB) or 187G")
     return int(size if text[-1].isdigit() else size / _MIB)
 

@@ -1,5 +1,6 @@
 """Tori of Slurm's topology.yaml: which boxes jobs may have, and what the rule decides (model.md#tori)."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -322,7 +323,7 @@ _NAMES = {
 
 
 @entry
-def read_topology_yaml(path: Any, *, topology: str | None = None) -> TorusTopology:
+def read_topology_yaml(path: str | os.PathLike[str], *, topology: str | None = None) -> TorusTopology:
     """The tori of a topology.yaml of Slurm: its section of the kind torus3d.
 
     Other sections are skipped, and named in `TorusTopology.skipped`.  Needs ``pip install "faultsim[yaml]"``.

@@ -28,6 +28,8 @@ STANDS_FOR = {
     "resume": {"Sweep.run", "Sweep.fill"},
     "policy": {"parse_policy"},
     "key": {"Key"},
+    "site": {"read_site"},
+    "topology": {"read_topology_yaml"},
 }
 
 
@@ -104,6 +106,8 @@ def entry_points() -> dict[str, Any]:
         "served": served,
         "policy": policy,
         "key": lambda path: fs.Key(text(path)),
+        "site": fs.read_site,
+        "topology": fs.read_topology_yaml,
     }
 
 

@@ -120,6 +120,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "served": b'{"request": "START", "id": 7, "nodes": [0, 1]}',
         "policy": b"checkpointing young:cost=30,mtbf=56d",
         "key": b"-size * (now - submit) / max(estimate, 1)",
+        "site": b"NODELIST CPUS MEMORY GRES FEATURES PARTITION\nn[1-4] 32 191000 (null) ib,skylake compute*\n"
+        b"g[1,3] 40 191000 gpu:v100:2(S:0-1) v100 gpu\n",
+        "topology": b"- topology: t\n  torus3d:\n  - name: a\n    dims: [1, 2, 4]\n    nodes: 'n[0-7]'\n"
+        b"    placements:\n    - {dims: [1, 1, 2], spacing: [1, 1, 2]}\n- topology: other\n  flat: true\n",
     }
     files = {
         "Workload swf": "log.swf",

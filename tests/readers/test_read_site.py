@@ -75,6 +75,7 @@ def test_groups_of_other_tools_are_named_after_their_first_node(read):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("name,cores,memory\nn1,4,1e999G\n", "line 2: memory '1e999G' is no amount"),
         ("a,b\n1,2\n", "no table of nodes; expected the output of 'scontrol show node'"),
         ("name,cores\nn1,many\n", "line 2: cores 'many' is no whole number"),
         ("name,cores\nn1,\n", "line 2: the number of cores of 'n1' is missing"),

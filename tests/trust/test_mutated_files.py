@@ -150,7 +150,7 @@ def test_no_entry_point_is_forgotten(tmp_path: Path) -> None:
     formats = {row.read.__name__ for row in fs.READERS}
     others = {name for names in STANDS_FOR.values() for name in names}
     assert set(STANDS_FOR) < set(entry_points())
-    assert public_readers() == formats | {"read_site"} | others - {"parse_policy", "Key"}
+    assert public_readers() == formats | others - {"parse_policy", "Key"}
 
 
 def test_what_is_not_mutated_is_read(tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ OF_THEIR_OWN = {
 KINDS = {
     "Checkpointing", "CompiledOrder", "CompiledPlacement", "CompiledScheduler", "Placement", "Predictor", "QueueOrder",
     "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice",
-    "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes", "read_site",
-    "read_topology_yaml",
+    "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes",
 }  # fmt: skip
 ERRORS = {
     name for name in fs.__all__ if inspect.isclass(getattr(fs, name)) and issubclass(getattr(fs, name), Exception)
