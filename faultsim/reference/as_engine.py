@@ -10,6 +10,7 @@ from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
+from faultsim.reference.drains import close_node, drained_nodes
 from faultsim.reference.engine import Run, simulate
 from faultsim.reference.live import Live
 from faultsim.reference.scheduling.queueing import queue_order
@@ -168,6 +169,15 @@ class ReferenceEngine:
 
     def release(self, row: object) -> None:
         self._run.release(row)
+
+    def drain(self, node: object) -> None:
+        close_node(self._run.state, node, True)
+
+    def resume(self, node: object) -> None:
+        close_node(self._run.state, node, False)
+
+    def drained(self) -> Integers:
+        return drained_nodes(self._run.state)
 
     def is_on_hold(self, row: int) -> bool:
         jobs, live = self._run.state.jobs, self._run.state.world.live

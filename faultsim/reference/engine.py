@@ -23,6 +23,7 @@ from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences
 from faultsim.reference.decisions import Decision
+from faultsim.reference.drains import drained_nodes
 from faultsim.reference.eligibility import (
     Eligibility,
     hold_back,
@@ -292,6 +293,12 @@ class Run:
             return (
                 f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, {on_hold} of them are on hold "
                 f"(release them), and nothing else will happen after {state.now:g} s"
+            )
+        drained = len(drained_nodes(state))
+        if drained:
+            return (
+                f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, {drained} nodes are drained "
+                f"(resume them), and nothing else will happen after {state.now:g} s"
             )
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
 

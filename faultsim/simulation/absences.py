@@ -35,6 +35,11 @@ def check_absences(run: RunOptions) -> None:
         each.node_numbers(run.machine)
 
 
+def no_drains(run: RunOptions) -> str:
+    """Why nodes cannot be drained in a run; "": they can."""
+    return next((f"with {what}: {hint}" for is_there, what, hint in _WITHOUT if is_there(run)), "")
+
+
 def absence_rows(run: RunOptions) -> AbsenceRows | None:
     """What the engines read; None without reservations."""
     if not run.reservations:

@@ -83,7 +83,9 @@ class Execution:
         """Where the run has rules that `faultsim.explain` lacks: in which case `why` is not available; "" elsewhere."""
         if self.world.asks is not None:
             return "where jobs share the nodes of a site"
-        return "with reservations=" if self.world.absences is not None else ""
+        if self.world.absences is not None:
+            return "with reservations="
+        return "while nodes are drained (resume them)" if len(self.engine.drained()) else ""
 
     @property
     def n_jobs(self) -> int:

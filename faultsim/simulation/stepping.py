@@ -417,6 +417,54 @@ class Simulation(checks.OldNames):
             self._execution.engine.release(job)
             self._note("release", job)
 
+    def drain(self, node: int) -> None:
+        """A node takes no new jobs from now on, until `resume`; a job that holds it goes on (model.md#drained).
+
+        Also without ``live=``, between two steps.  Free nodes that are drained are in the account "drained" of the
+        ledger.  On a cluster the simulation must follow the nodes of jobs, as with ``record=True``.
+
+        Raises
+        ------
+        DecisionError
+            If there is no such node, it is drained, or the policies of the run do not go with drained nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 0, 0], runtime=[10, 20, 5], size=[2, 2, 4])
+        >>> sim = fs.Simulation(log, fs.Cluster(4), record=True)
+        >>> _ = sim.advance(until=4)
+        >>> sim.drain(0)
+        >>> _ = sim.advance(until=30)
+        >>> sim.drained, sim.queue
+        (array([0], dtype=int32), array([2], dtype=int32))
+        >>> sim.resume(0)
+        >>> sim.run()
+        >>> sim.result().jobs["start"].tolist(), sim.result().ledger["drained"]
+        ([0.0, 0.0, 30.0], 20.0)
+        """
+        with self._door.enter():
+            self._execution.engine.drain(node)
+            self._note("drain", node)
+
+    def resume(self, node: int) -> None:
+        """A drained node takes jobs again.
+
+        Raises
+        ------
+        DecisionError
+            If there is no such node, or it is not drained.
+        """
+        with self._door.enter():
+            self._execution.engine.resume(node)
+            self._note("resume", node)
+
+    @property
+    def drained(self) -> Integers:
+        """The nodes that are drained, ascending."""
+        nodes: Integers = self._execution.engine.drained()
+        return nodes
+
     def extend(self, job: int, seconds: checks.Duration) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
 
