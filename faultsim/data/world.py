@@ -54,6 +54,8 @@ class AbsenceRows:
         Of each row of the user's log.
     permits : numpy.ndarray of bool, shape (groups, rows)
         Whether the jobs of a group may hold the nodes of a reservation.
+    names : tuple of str
+        For messages.
     """
 
     begin: Floats
@@ -64,6 +66,7 @@ class AbsenceRows:
     kills: Flags
     group: Integers
     permits: Flags
+    names: tuple[str, ...] = ()
 
 
 NO_REQUESTS = RequestRows(np.empty(0), np.empty(0, np.int32))

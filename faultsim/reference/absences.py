@@ -80,6 +80,7 @@ class Absences:
             for i in range(len(rows.begin))
         ]
         self.drained = 0
+        self.names = rows.names
         self._permits = rows.permits
         self._group = rows.group
 

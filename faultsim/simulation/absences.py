@@ -68,4 +68,5 @@ def absence_rows(run: RunOptions) -> AbsenceRows | None:
         kills=np.array([each.overrun == "kill" for each in given], bool),
         group=group,
         permits=permits,
+        names=tuple(each.name for each in given),
     )

@@ -83,9 +83,7 @@ class Execution:
         """Where the run has rules that `faultsim.explain` lacks: in which case `why` is not available; "" elsewhere."""
         if self.world.asks is not None:
             return "where jobs share the nodes of a site"
-        if self.world.absences is not None:
-            return "with reservations="
-        return "while nodes are drained (resume them)" if len(self.engine.drained()) else ""
+        return ""
 
     @property
     def n_jobs(self) -> int:
@@ -181,14 +179,20 @@ class Execution:
 
     def moment(self, row: int) -> "Moment":
         """What there is now, for an explanation of the job of a row."""
-        from faultsim.explain.moment import Moments, of_reference
+        from faultsim.explain.moment import Moments, add_absences, of_reference
 
         ids = self.log.id
         if hasattr(self.engine, "state"):
             return of_reference(self.engine.state, ids)
         if self._moments is None or self._moments.settings is not self.engine.settings:  # another scheduler took over
             self._moments = Moments(self.engine.settings, self.world)
-        return self._moments.of(self.engine.snapshot(row, self._moments.most), ids)
+        snapshot = self.engine.snapshot(row, self._moments.most)
+        moment = self._moments.of(snapshot, ids)
+        drained = self.engine.drained().tolist()
+        if self.world.absences is not None or drained:
+            held = [self.engine.nodes_of(job) for job in snapshot["running"]] if moment.state.table is None else []
+            add_absences(moment, self.world.absences, drained, held)
+        return moment
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""

@@ -50,6 +50,9 @@ def run(seed: int, engine: str) -> tuple[fs.Result, list[object]]:
         now += rng.choice([0, 1, 5, 17])
         decision = sim.advance(until=now)
         assert decision is not None
+        reasons = [sim.why(row) for row in decision.queue.tolist()]
+        assert not [each for each in reasons if each.cause == fs.Cause.NEXT_PASS], seed
+        seen.append([str(each) for each in reasons] if options.get("reservations") or len(sim.drained) else "")
         act = decision if rng.random() < 0.3 else sim
         for node in rng.sample(range(machine.nodes), rng.randint(1, min(5, machine.nodes))):
             (act.resume if node in sim.drained else act.drain)(node)

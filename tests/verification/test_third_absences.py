@@ -126,8 +126,6 @@ def test_what_would_be_wrong_is_refused() -> None:
     window = fs.Reservation("all", "1h", "3h")
     with pytest.raises(fs.NotAvailableError, match="with live="):
         fs.Simulation(log, fs.Cluster(4), reservations=window, live=10)
-    with pytest.raises(fs.NotAvailableError, match="why is not available with reservations="):
-        fs.simulate(log, fs.Cluster(4), reservations=window).why(0)
 
 
 @pytest.mark.parametrize(
