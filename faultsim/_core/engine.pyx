@@ -872,6 +872,50 @@ cdef class Engine:
         catch_up(s)
         self.translate(let_go(s, job))
 
+    def change(self, row, estimate, size, columns):
+        """A job that has had no nodes asks for something else (model.md#changed); None: as before.
+
+        `columns` are the further columns of the log from now on.  `take_over` follows, as orders and schedulers keep
+        what they have computed.
+        """
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t job = self.changeable(row)
+        catch_up(s)
+        self.given["kept"].append(self.inputs)       # copies of this simulation go on reading them
+        self.own_inputs()
+        if s.state[job] == JOB_QUEUED:
+            s.demand -= s.size[job]
+        if estimate is not None:
+            self.inputs[2][job] = estimate
+        if size is not None:
+            self.inputs[3][job] = size
+        self.point_to_columns()
+        if not s.track.on:
+            s.remaining = s.estimate
+        s.need[job] = s.machine.next_size(s.machine.state, s.size[job])
+        s.run[job] = executed(s, job)
+        if s.track.on:
+            progress_know(s, job, 1)
+        if s.state[job] == JOB_QUEUED:
+            s.demand += s.size[job]
+        self.world.columns = columns
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def changeable(self, row):
+        """The number of a job that has had no nodes yet."""
+        cdef sim_t *s = &self.s
+        self.refuse_if_unusable()
+        cdef int32_t job = self.any_job_at(row)
+        if s.state[job] == JOB_FUTURE and job >= s.next_arrival:
+            self.refuse(f"job {row} cannot be changed: it has not arrived yet")
+        if s.state[job] != JOB_FUTURE and s.state[job] != JOB_QUEUED:
+            what = "has ended" if s.state[job] == JOB_DONE else "has nodes"
+            self.refuse(f"job {row} cannot be changed: it {what}")
+        if s.restarts[job] > 0:
+            self.refuse(f"job {row} cannot be changed: it has had nodes before")
+        return job
+
     def is_on_hold(self, int32_t row):
         """Whether the job of a row is on hold; rows as of `state_of`."""
         _inside = self.door.enter(True)

@@ -14,8 +14,9 @@ With any scheduler, between two other requests:
   {"request": "WITHDRAW", "id": 3}    {"ok": true}                            a running job is killed
   {"request": "HOLD", "id": 3}        {"ok": true}                            a job that waits is on hold
   {"request": "RELEASE", "id": 3}     {"ok": true}
+  {"request": "CHANGE", "id": 3}      {"ok": true}                            with "estimate", "size" or "priority"
   {"request": "DRAIN", "node": 5}     {"ok": true}                            it takes no new jobs until RESUME
-  {"request": "RESUME", "node": 5}    {"ok": true}                            (DRAIN and RESUME: not with external)
+  {"request": "RESUME", "node": 5}    {"ok": true}                            (these three: not with external)
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
 supported.
 
@@ -59,6 +60,7 @@ _REQUESTS = {
     "WITHDRAW": (("id",), ()),
     "HOLD": (("id",), ()),
     "RELEASE": (("id",), ()),
+    "CHANGE": (("id",), ("estimate", "size", "priority")),
     "DRAIN": (("node",), ()),
     "RESUME": (("node",), ()),
 }
@@ -171,6 +173,10 @@ class Server:
         self._acting().release(self._row(id))
         return {"ok": True}
 
+    def _change(self, id: int | str, **given: Any) -> dict[str, object]:
+        self.sim.change(self._row(id), **given)
+        return {"ok": True}
+
     def _drain(self, node: int) -> dict[str, object]:
         self.sim.drain(node)
         return {"ok": True}
@@ -233,10 +239,14 @@ def _checked(name: str, key: str, value: Any) -> object:
         if whole(value) or type(value) is str:
             return value
         raise OptionError(f'{name}: "id" must be the id of a job, a number or text')
-    if key == "node":
+    if key in ("node", "size"):
         if whole(value):
             return value
-        raise OptionError(f'{name}: "node" must be the number of a node')
+        raise OptionError(f'{name}: "{key}" must be a whole number')
+    if key in ("estimate", "priority"):
+        if type(value) in (int, float) and abs(value) < 1e300:
+            return float(value)
+        raise OptionError(f'{name}: "{key}" must be a finite number')
     if isinstance(value, list) and value and all(whole(number) for number in value):
         return value
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')

@@ -1,11 +1,12 @@
 """The reference engine behind the calls of the compiled one, for ``faultsim.simulate(..., engine="reference")``."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
-from faultsim.arrays import Floats, Integers
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.policies.settings import Settings
@@ -169,6 +170,15 @@ class ReferenceEngine:
 
     def release(self, row: object) -> None:
         self._run.release(row)
+
+    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
+        self._run.change(row, estimate, size, columns)
+
+    def changeable(self, row: object) -> int:
+        return self._run.changeable(row).index
+
+    def take_over(self, *_: object) -> None:
+        """Nothing to do: this engine keeps nothing of its orders and schedulers but what a disturbance voids."""
 
     def drain(self, node: object) -> None:
         close_node(self._run.state, node, True)

@@ -7,7 +7,7 @@ marks is in the page's words.  Every module names its section.
 
 import math
 import operator
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from copy import copy
 from functools import partial
 from typing import Any
@@ -260,6 +260,31 @@ class Run:
             raise DecisionError(f"job {row} cannot be released: it is not on hold")
         self.state.catch_up()
         let_go(self.state, job)
+
+    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
+        """A job that has had no nodes asks for something else (model.md#changed); None: as before."""
+        state, job = self.state, self.changeable(row)
+        state.catch_up()
+        if estimate is not None:
+            job.estimate = estimate
+            job.runtime = min(job.wanted, estimate) if state.settings.overrun == "kill" else job.wanted
+        if size is not None:
+            job.size = size
+            job.needs = size if state.table is None else state.table.round_up(size)
+        state.world.columns = columns
+        state.disturb()
+        state.wakes.append(state.now)
+
+    def changeable(self, row: object) -> Job:
+        """A job that has had no nodes yet."""
+        state, job = self.state, self.job_at(row)
+        if job in self.coming.arrivals:
+            raise DecisionError(f"job {row} cannot be changed: it has not arrived yet")
+        if job in state.done or job in state.running:
+            raise DecisionError(f"job {row} cannot be changed: it {'has ended' if job in state.done else 'has nodes'}")
+        if job.restarts:
+            raise DecisionError(f"job {row} cannot be changed: it has had nodes before")
+        return job
 
     def is_on_hold(self, row: object) -> bool:
         """Whether a job is on hold."""

@@ -177,6 +177,46 @@ class Execution:
         columns = self._log.columns if self._told is None else self._told  # by row, as the engine numbers jobs
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, size, columns))
 
+    def change(
+        self, row: int, *, estimate: float | None = None, size: int | None = None, priority: float | None = None
+    ) -> None:
+        """A waiting job asks for something else."""
+        self._check_change(row, estimate, size, priority)
+        job = self.engine.changeable(row)
+        log = self._log
+        for name, value in (("estimate", estimate), ("size", size), ("priority", priority)):
+            if value is not None:
+                column = log.columns[name].astype(np.float64 if name == "priority" else log.columns[name].dtype)
+                column[job] = value
+                changed: dict[str, Any] = {name: column}
+                log = log.with_columns(**changed) if name == "priority" else log._derived(**changed)
+        self.engine.change(row, estimate, size, log.columns)
+        self._log, self._moments = log, None
+        self.take_over(self._run)
+
+    def _check_change(self, row: int, estimate: float | None, size: int | None, priority: float | None) -> None:
+        run, what = self._run, None
+        if self._told is not None:
+            what = "with live=: withdraw the job, and submit another one"
+        elif self.world.no_drains:
+            what = self.world.no_drains
+        elif self.world.rows is not None:
+            what = "where jobs were dropped from the log: leave them out beforehand"
+        elif run.checkpointing is not None:
+            what = "with checkpointing=, whose interval is planned beforehand: leave it out"
+        elif estimate is not None and run.estimates != "requested":
+            what = f"for estimates with estimates={run.estimates!r}: use 'requested'"
+        elif size is not None and self.world.shape_rank is not None:
+            what = "for sizes of jobs that request a shape"
+        if what:
+            raise NotAvailableError(f"change is not available {what}")
+        if size is not None and size > run.machine.largest_job:
+            raise DecisionError(
+                f"job {row} cannot have {size} nodes: the largest job of {run.machine} has {run.machine.largest_job}"
+            )
+        if priority is not None and "priority" not in self._log.columns:
+            raise DecisionError("the log has no column 'priority' that could change: give it one")
+
     def moment(self, row: int) -> "Moment":
         """What there is now, for an explanation of the job of a row."""
         from faultsim.explain.moment import Moments, add_absences, of_reference

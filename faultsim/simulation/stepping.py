@@ -417,6 +417,59 @@ class Simulation(checks.OldNames):
             self._execution.engine.release(job)
             self._note("release", job)
 
+    def change(
+        self,
+        job: int,
+        *,
+        estimate: checks.Duration | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+    ) -> None:
+        """A job that waits and has had no nodes asks for something else from now on (model.md#changed).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        estimate : float or duration, optional
+            Its requested time, in seconds.
+        size : int, optional
+            How many nodes it requests.
+        priority : float, optional
+            Its value in the column ``priority`` of the log, which orders may read.
+
+        Raises
+        ------
+        DecisionError
+            If it has not been submitted, has or had nodes, or has ended; if its size does not fit on the machine; or if
+            the log has no priorities.
+        NotAvailableError
+            With ``live=``, ``checkpointing=``, and policies that do not go with drained nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 10], size=[2, 4])
+        >>> sim = fs.Simulation(log, fs.Cluster(4))
+        >>> _ = sim.advance(until=5)
+        >>> sim.change(1, size=2)
+        >>> sim.run()
+        >>> sim.result().jobs["start"].tolist(), sim.result().jobs["size"].tolist()
+        ([0.0, 5.0], [2, 2])
+        """
+        given: dict[str, Any] = {}
+        if estimate is not None:
+            given["estimate"] = checks.duration("estimate", estimate, low=0.0)
+        if size is not None:
+            given["size"] = checks.whole("size", size, low=1, unit="nodes")
+        if priority is not None:
+            given["priority"] = checks.number("priority", priority)
+        if not given:
+            raise OptionError("change: give estimate=, size= or priority=, what is to change")
+        with self._door.enter():
+            self._execution.change(job, **given)
+            self._note("change", job, **given)
+
     def drain(self, node: int) -> None:
         """A node takes no new jobs from now on, until `resume`; a job that holds it goes on (model.md#drained).
 
