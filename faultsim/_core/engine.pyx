@@ -28,7 +28,9 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
 from faultsim._core.edges cimport is_drained, open_absences, set_drained
-from faultsim._core.eligibility cimport NOT_ON_HOLD, WITHDRAWN, eligible_of, next_withdrawal, open_conditions
+from faultsim._core.eligibility cimport (
+    NOT_ON_HOLD, WITHDRAWN, eligible_of, eligible_t, next_withdrawal, open_conditions,
+)
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -40,8 +42,8 @@ from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges
 from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
-    ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
-    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_READY, EV_WAKE,
+    FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
@@ -900,6 +902,25 @@ cdef class Engine:
         if s.state[job] == JOB_QUEUED:
             s.demand += s.size[job]
         self.world.columns = columns
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def postpone(self, row, double begin):
+        """A job of the queue leaves it until `begin`, as if that were its earliest start."""
+        cdef sim_t *s = &self.s
+        cdef eligible_t *e
+        _inside = self.door.enter()
+        cdef int32_t job = self.changeable(row)
+        if s.state[job] != JOB_QUEUED:
+            what = "on hold" if is_held_back(s, job) else "not eligible yet"
+            self.refuse(f"job {row} cannot get another earliest start: it is {what}")
+        if not begin > s.now:
+            self.refuse(f"job {row} cannot get the earliest start {begin:g} s: it is {s.now:g} s already")
+        catch_up(s)
+        self.hold_job(job)
+        e = eligible_of(s)
+        e.on_hold[job] = NOT_ON_HOLD
+        e.n_on_hold -= 1
+        self.translate(heap_push(&s.heap, begin, EV_READY, job))
         self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
 
     def changeable(self, row):

@@ -14,9 +14,9 @@ With any scheduler, between two other requests:
   {"request": "WITHDRAW", "id": 3}    {"ok": true}                            a running job is killed
   {"request": "HOLD", "id": 3}        {"ok": true}                            a job that waits is on hold
   {"request": "RELEASE", "id": 3}     {"ok": true}
-  {"request": "CHANGE", "id": 3}      {"ok": true}                            with "estimate", "size" or "priority"
+  {"request": "CHANGE", "id": 3}      {"ok": true}                            "estimate", "size", "priority", "begin"
   {"request": "DRAIN", "node": 5}     {"ok": true}                            it takes no new jobs until RESUME
-  {"request": "RESUME", "node": 5}    {"ok": true}                            (these three: not with external)
+  {"request": "RESUME", "node": 5}    {"ok": true}                            (not with external, nor CHANGE)
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
 supported.
 
@@ -60,7 +60,7 @@ _REQUESTS = {
     "WITHDRAW": (("id",), ()),
     "HOLD": (("id",), ()),
     "RELEASE": (("id",), ()),
-    "CHANGE": (("id",), ("estimate", "size", "priority")),
+    "CHANGE": (("id",), ("estimate", "size", "priority", "begin")),
     "DRAIN": (("node",), ()),
     "RESUME": (("node",), ()),
 }
@@ -243,7 +243,7 @@ def _checked(name: str, key: str, value: Any) -> object:
         if whole(value):
             return value
         raise OptionError(f'{name}: "{key}" must be a whole number')
-    if key in ("estimate", "priority"):
+    if key in ("estimate", "priority", "begin"):
         if type(value) in (int, float) and abs(value) < 1e300:
             return float(value)
         raise OptionError(f'{name}: "{key}" must be a finite number')

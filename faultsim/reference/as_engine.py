@@ -174,6 +174,9 @@ class ReferenceEngine:
     def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
         self._run.change(row, estimate, size, columns)
 
+    def postpone(self, row: object, begin: float) -> None:
+        self._run.postpone(row, begin)
+
     def changeable(self, row: object) -> int:
         return self._run.changeable(row).index
 

@@ -275,6 +275,19 @@ class Run:
         state.disturb()
         state.wakes.append(state.now)
 
+    def postpone(self, row: object, begin: float) -> None:
+        """A job of the queue leaves it until `begin`, as if that were its earliest start."""
+        state, job = self.state, self.changeable(row)
+        if job not in state.queue:
+            what = "on hold" if self.is_on_hold(row) else "not eligible yet"
+            raise DecisionError(f"job {row} cannot get another earliest start: it is {what}")
+        if not begin > state.now:
+            raise DecisionError(f"job {row} cannot get the earliest start {begin:g} s: it is {state.now:g} s already")
+        hold_back(state, job)
+        let_go(state, job)
+        job.earliest = begin
+        state.wakes.append(state.now)
+
     def changeable(self, row: object) -> Job:
         """A job that has had no nodes yet."""
         state, job = self.state, self.job_at(row)

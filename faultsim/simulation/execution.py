@@ -71,6 +71,7 @@ class Execution:
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
         self.world = given.world
         self._moments: Moments | None = None
+        self.postponed: dict[int, float] = {}  # row of a job in the user's log -> the earliest start that it got
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
 
@@ -178,10 +179,23 @@ class Execution:
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, size, columns))
 
     def change(
-        self, row: int, *, estimate: float | None = None, size: int | None = None, priority: float | None = None
+        self,
+        row: int,
+        *,
+        estimate: float | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+        begin: float | None = None,
     ) -> None:
         """A waiting job asks for something else."""
-        self._check_change(row, estimate, size, priority)
+        goes_on = estimate is None and size is None and priority is None
+        if not goes_on:
+            self._check_change(row, estimate, size, priority)
+        if begin is not None:
+            self.engine.postpone(row, begin)
+            self.postponed = {**self.postponed, row: begin}
+        if goes_on:
+            return
         job = self.engine.changeable(row)
         log = self._log
         for name, value in (("estimate", estimate), ("size", size), ("priority", priority)):

@@ -424,6 +424,7 @@ class Simulation(checks.OldNames):
         estimate: checks.Duration | None = None,
         size: int | None = None,
         priority: float | None = None,
+        begin: checks.Duration | None = None,
     ) -> None:
         """A job that waits and has had no nodes asks for something else from now on (model.md#changed).
 
@@ -437,6 +438,9 @@ class Simulation(checks.OldNames):
             How many nodes it requests.
         priority : float, optional
             Its value in the column ``priority`` of the log, which orders may read.
+        begin : float or duration, optional
+            Its earliest start, on the clock of the log: a job of the queue leaves it until then.  Alone also with
+            ``live=``, `External` and whatever the other changes do not go with.
 
         Raises
         ------
@@ -464,8 +468,10 @@ class Simulation(checks.OldNames):
             given["size"] = checks.whole("size", size, low=1, unit="nodes")
         if priority is not None:
             given["priority"] = checks.number("priority", priority)
+        if begin is not None:
+            given["begin"] = checks.duration("begin", begin, low=0.0)
         if not given:
-            raise OptionError("change: give estimate=, size= or priority=, what is to change")
+            raise OptionError("change: give estimate=, size=, priority= or begin=, what is to change")
         with self._door.enter():
             self._execution.change(job, **given)
             self._note("change", job, **given)

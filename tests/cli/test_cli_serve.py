@@ -342,6 +342,6 @@ def test_a_client_changes_jobs():
     server.answer(b'{"request": "GET", "t": 5}')
     assert said(size=1.5) == {"error": 'CHANGE: "size" must be a whole number'}
     assert said(estimate="1h") == {"error": 'CHANGE: "estimate" must be a finite number'}
-    assert said() == {"error": "CHANGE: change: give estimate=, size= or priority=, what is to change"}
+    assert said() == {"error": "CHANGE: change: give estimate=, size=, priority= or begin=, what is to change"}
     assert said(size=2, estimate=60) == {"ok": True}
     assert server.answer(b'{"request": "GET", "t": 6}') == {"t": 6.0, "running_ids": [1, 2]}

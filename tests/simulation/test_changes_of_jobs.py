@@ -46,6 +46,7 @@ def run(seed: int, engine: str) -> fs.Result:
                 "estimate": rng.choice([0.5, 1, 7, 30]),
                 "priority": rng.randint(0, 3),
                 "size": rng.choice([1, 2, machine.largest_job]),
+                "begin": now + rng.choice([1, 9]),
             }
             kept = rng.sample(sorted(changed), rng.randint(1, 3))
             sim.change(rng.choice(sorted(waiting)), **{name: changed[name] for name in kept})
@@ -109,7 +110,7 @@ def test_a_limit_that_kills_changes_with_the_estimate(engine):
         (1, {"size": 5}, {}, "job 1 cannot have 5 nodes: the largest job of cluster:4 has 4"),
         (1, {"size": 0}, {}, "size must be"),
         (1, {"estimate": -1}, {}, "estimate must be"),
-        (1, {}, {}, "change: give estimate=, size= or priority="),
+        (1, {}, {}, "change: give estimate=, size=, priority= or begin="),
         (1, {"priority": 3}, {}, "the log has no column 'priority' that could change"),
         (1, {"size": 1}, {"scheduler": fs.External()}, "change is not available with a scheduler from outside"),
         (1, {"size": 1}, {"checkpointing": fs.Periodic(10, 1)}, "change is not available with checkpointing="),
@@ -135,3 +136,25 @@ def test_copies_and_pickles_have_jobs_of_their_own():
         assert starts(one) == [0, 5, 10, 20]
     assert LOG.size.tolist() == [2, 4, 2, 4]
     assert sim.result().jobs["size"].tolist() == [2, 2, 1, 4]
+
+
+@ENGINES
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "conservative"])
+def test_an_earliest_start_takes_a_job_out_of_the_queue(engine, scheduler):
+    sim = at(5, engine, scheduler=scheduler)
+    sim.change(1, begin=12)
+    assert str(sim.why(1)) == "not eligible: its earliest start is 12 s"
+    assert starts(sim) == [0, 25, 5, 15]
+    assert sim.result().jobs["eligible"].tolist() == [0, 12, 2, 3]
+
+
+@ENGINES
+def test_an_earliest_start_is_to_come_and_of_a_job_in_the_queue(engine):
+    sim = at(5, engine)
+    with pytest.raises(fs.DecisionError, match="job 1 cannot get the earliest start 5 s: it is 5 s already"):
+        sim.change(1, begin=5, size=1)
+    sim.hold(1)
+    with pytest.raises(fs.DecisionError, match="job 1 cannot get another earliest start: it is on hold"):
+        sim.change(1, begin=50)
+    sim.release(1)
+    assert starts(sim) == [0, 25, 5, 15]  # it waits as a job that has come at 5 s
