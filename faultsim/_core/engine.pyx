@@ -875,7 +875,7 @@ cdef class Engine:
         self.translate(let_go(s, job))
 
     def change(self, row, estimate, size, columns):
-        """A job that has had no nodes asks for something else (model.md#changed); None: as before.
+        """A job that has had no nodes gets other values (model.md#changed); None: as before.
 
         `columns` are the further columns of the log from now on.  `take_over` follows, as orders and schedulers keep
         what they have computed.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.arrays import Floats, LongIntegers
-from faultsim.machines.reservation import as_reservations
 from faultsim.plot.theme import current
+from faultsim.results.reserved import reservations_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def reserved_areas(result: "Result", *, whole: bool) -> tuple[Floats, Floats, Lo
     """
     origin, finish = result.span
     areas: list[tuple[float, float, int, int]] = []
-    for each in as_reservations(result.settings.get("reservations")):
+    for each in reservations_of(result):
         nodes = each.node_numbers(result.machine)
         if whole and len(nodes) < result.machine.nodes:
             continue

@@ -299,12 +299,12 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     return OK
 
 
-cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
+cdef int open_fcfs_placed(void *sim, dict options, dict columns) except -1:
     open_easy_state(<sim_t *>sim, False)
     return 0
 
 
-cdef int open_easy(void *sim, dict options, dict columns) except -1:
+cdef int open_easy_placed(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef easy_t *p = open_easy_state(s, True)
     p.fixed = options["reservation"] == "fixed"
@@ -320,5 +320,5 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     return open_search(p, &p.search, s)
 
 
-FCFS = factory(open_fcfs)
-EASY = factory(open_easy)
+FCFS = factory(open_fcfs_placed)
+EASY = factory(open_easy_placed)
