@@ -56,3 +56,16 @@ def test_a_job_waits_for_a_drained_node():
     sim.advance(until=9)
     assert sim.why(0) == fs.Reason(fs.Cause.DRAINED, needed=4, free=3)
     assert str(sim.why(0)) == "nodes drained: needs 4 nodes, 3 of those that are free are not drained"
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:3", "conservative"])
+@pytest.mark.parametrize("machine", ["cluster:4", "torus:2x2x1"])
+def test_jobs_of_a_caller_that_owns_time_wait_for_the_end_of_a_reservation(engine, scheduler, machine):
+    sim = fs.Simulation(LOG, machine, live=5, scheduler=scheduler, reservations="all:begin=20,end=40", engine=engine)
+    sim.advance(until=5)
+    sim.submit(fs.Workload(submit=[6, 7], runtime=[30, 13], size=[4, 4]))
+    sim.advance(until=100)
+    expected = [0, 40, 70] if scheduler == "fcfs" else [0, 40, 7]
+    assert sim.result().jobs["start"].tolist() == expected
+    assert sim.result().ledger["reserved"] == 4 * 20
