@@ -1,8 +1,9 @@
 # Nodes that are closed to most jobs at known times (model.md#absences).
 #
-# The state is a part of sim_t; all of it is NULL where there are no absences.  A *closed set* is the union of the nodes
-# of some absences; a *view* is the machine without a closed set.  Plans on counts count, beside all nodes, those of
-# each view that a promise needs.
+# The state is a part of sim_t; all of it is NULL where there are no absences and no node was ever drained.  Drained
+# nodes (model.md#drained) are closed to all jobs at all times.  A *closed set* is the union of the nodes of some
+# absences and of those that are drained; a *view* is the machine without a closed set.  Plans on counts count, beside
+# all nodes, those of each view that a promise needs.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -20,8 +21,11 @@ cdef struct absences_t:
     uint64_t *nodes          # a mask per absence, one after another
     const int32_t *group     # of jobs, per row of the user's log
     const uint8_t *permits   # per group and absence: it is open to these jobs
-    uint64_t *active         # the nodes of absences that have begun and not ended
+    uint64_t *active         # the nodes of absences that have begun and not ended, without those that are drained
     bint any_active
+    uint64_t *drained
+    int32_t n_drained
+    double drained_time      # node-seconds for which drained nodes were free
     int32_t idle_edges       # begins and ends since something else was to come
     uint64_t *sets           # the closed sets met so far, one after another; number 0 is none
     int32_t n_sets, room_sets
@@ -95,3 +99,5 @@ cdef void spare_none(const sim_t *s) noexcept nogil
 cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil
 # How many free nodes are reserved.
 cdef int32_t free_and_reserved(const sim_t *s) noexcept nogil
+# How many free nodes are drained.
+cdef int32_t free_and_drained(const sim_t *s) noexcept nogil

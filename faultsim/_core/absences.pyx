@@ -35,8 +35,8 @@ cdef inline bint meets_stay(const absence_t *a, double t, double end) noexcept n
 cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil:
     cdef const absences_t *a = absences_of(s)
     cdef int32_t i, row = log_row(s, job)
-    cdef bint any_closed = False
-    memset(out, 0, <size_t>a.words * sizeof(uint64_t))
+    cdef bint any_closed = a.n_drained > 0
+    memcpy(out, a.drained, <size_t>a.words * sizeof(uint64_t))
     for i in range(a.n):
         if not is_open_to(a, i, row) and meets_stay(&a.row[i], t, end):
             mask_join(out, a.nodes + <int64_t>i * a.words, a.words)
@@ -211,8 +211,15 @@ cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil:
 
 cdef int32_t free_and_reserved(const sim_t *s) noexcept nogil:
     cdef const absences_t *a = absences_of(s)
-    if not a.any_active:
-        return 0
+    return free_of_set(s, a.active) if a.any_active else 0
+
+
+cdef int32_t free_and_drained(const sim_t *s) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    return free_of_set(s, a.drained) if a.n_drained > 0 else 0
+
+
+cdef int32_t free_of_set(const sim_t *s, const uint64_t *nodes) noexcept nogil:
     if not s.machine.placed:
-        return count_free(named_of(&s.machine), a.active)
-    return mask_count_without(a.active, s.machine.occ, a.words)
+        return count_free(named_of(&s.machine), nodes)
+    return mask_count_without(nodes, s.machine.occ, s.machine.words)

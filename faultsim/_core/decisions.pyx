@@ -973,6 +973,24 @@ cdef class Decision(Moment):
         self.conclude(end_for_good(s, j))
         self.note("kill", (self.row_of(j),), {})
 
+    def drain(self, node):
+        """A node takes no new jobs from now on, until `resume` (model.md#drained); only at kind "time"."""
+        self.close_node("drain", node)
+
+    def resume(self, node):
+        """A drained node takes jobs again; only at a decision of kind "time"."""
+        self.close_node("resume", node)
+
+    cdef int close_node(self, str act, object node) except -1:
+        _inside = self.enter(False)
+        self.check()
+        if self.kind != "time":
+            self.refuse(f"{act} is not available at a decision of kind {self.kind!r}: use it at a time between events, "
+                        f"or that of the simulation")
+        self.engine.close_node(node, act == "drain")
+        self.note(act, (node,), {})
+        return 0
+
     def checkpoint(self, job):
         """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
         _inside = self.enter(False)

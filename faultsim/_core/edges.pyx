@@ -33,6 +33,8 @@ cdef void update_active(sim_t *s) noexcept nogil:
         if is_active(&a.row[i], s.now):
             mask_join(a.active, a.nodes + <int64_t>i * a.words, a.words)
             a.any_active = True
+    for i in range(a.words):
+        a.active[i] &= ~a.drained[i]
 
 
 cdef double first_edge(const sim_t *s) noexcept nogil:
@@ -101,6 +103,44 @@ cdef int fire_edge(void *sim, bint *wanted) noexcept nogil:
     return OK
 
 
+cdef int open_rows(sim_t *s, int32_t n) except -1:
+    cdef absences_t *a = <absences_t *>open_state(&s.absences, sizeof(absences_t))
+    a.n, a.words = n, s.machine.words
+    a.n_sets, a.room_sets = 1, 4
+    own_block(a, &a.row, n, sizeof(absence_t))
+    own_block(a, &a.nodes, <size_t>n * a.words, sizeof(uint64_t))
+    own_block(a, &a.sets, <size_t>a.room_sets * a.words, sizeof(uint64_t))
+    own_block(a, &a.active, a.words, sizeof(uint64_t))
+    own_block(a, &a.drained, a.words, sizeof(uint64_t))
+    own_block(a, &a.spared, a.words, sizeof(uint64_t))
+    own_block(a, &a.closed, a.words, sizeof(uint64_t))
+    own_block(a, &a.joined, a.words, sizeof(uint64_t))
+    own_block(a, &a.hidden, a.words, sizeof(uint64_t))
+    return 0
+
+
+cdef bint is_drained(const sim_t *s, int32_t node) noexcept nogil:
+    return s.absences.state != NULL and s.machine.named.marked(s.machine.state, absences_of(s).drained, node)
+
+
+cdef int set_drained(sim_t *s, int32_t node, bint drained) except -1:
+    cdef absences_t *a
+    cdef uint64_t *alone
+    cdef int32_t i
+    if s.absences.state == NULL:
+        open_rows(s, 0)
+    a = absences_of(s)
+    alone = a.closed
+    memset(alone, 0, <size_t>a.words * sizeof(uint64_t))
+    s.machine.named.mark(s.machine.state, alone, node)
+    for i in range(a.words):
+        a.drained[i] = a.drained[i] | alone[i] if drained else a.drained[i] & ~alone[i]
+    a.n_drained += 1 if drained else -1
+    update_active(s)
+    disturb(s)
+    return 0
+
+
 cdef int open_absences(sim_t *s, dict columns) except -1:
     cdef const double[::1] begin, end, every
     cdef const int64_t[::1] first
@@ -125,17 +165,9 @@ cdef int open_absences(sim_t *s, dict columns) except -1:
         raise ValueError("each absence has its nodes")
     if permits.shape[1] != n or np.min(group) < 0 or np.max(group) >= permits.shape[0]:
         raise ValueError("a group of jobs has a row of permits")
-    a = <absences_t *>open_state(&s.absences, sizeof(absences_t))
-    a.n, a.words, a.group, a.permits = n, s.machine.words, &group[0], &permits[0, 0]
-    a.n_sets, a.room_sets = 1, 4
-    own_block(a, &a.row, n, sizeof(absence_t))
-    own_block(a, &a.nodes, n * a.words, sizeof(uint64_t))
-    own_block(a, &a.sets, a.room_sets * a.words, sizeof(uint64_t))
-    own_block(a, &a.active, a.words, sizeof(uint64_t))
-    own_block(a, &a.spared, a.words, sizeof(uint64_t))
-    own_block(a, &a.closed, a.words, sizeof(uint64_t))
-    own_block(a, &a.joined, a.words, sizeof(uint64_t))
-    own_block(a, &a.hidden, a.words, sizeof(uint64_t))
+    open_rows(s, <int32_t>n)
+    a = absences_of(s)
+    a.group, a.permits = &group[0], &permits[0, 0]
     for i in range(n):
         a.row[i].begin, a.row[i].end, a.row[i].every, a.row[i].kills = begin[i], end[i], every[i], kills[i]
         for k in range(first[i], first[i + 1]):

@@ -21,13 +21,16 @@ import numpy as np
 from faultsim import checks
 from faultsim.errors import BusyError, DecisionError, EngineError
 
+from faultsim._core.absences cimport absences_of
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
-from faultsim._core.edges cimport open_absences
-from faultsim._core.eligibility cimport NOT_ON_HOLD, WITHDRAWN, eligible_of, next_withdrawal, open_conditions
+from faultsim._core.edges cimport is_drained, open_absences, set_drained
+from faultsim._core.eligibility cimport (
+    NOT_ON_HOLD, WITHDRAWN, eligible_of, eligible_t, next_withdrawal, open_conditions,
+)
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
@@ -39,8 +42,8 @@ from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges
 from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
-    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_WAKE, FROM_ARRIVALS,
-    FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_READY, EV_WAKE,
+    FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
 )
@@ -266,7 +269,7 @@ cdef class Engine:
         """The one place where status codes become exceptions."""
         if code >= 0:
             return 0
-        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live or any_on_hold(&self.s)):
+        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live or waits_for_caller(&self.s)):
             raise DecisionError(self.deadlock())
         if code == PYTHON_ERROR and self.s.deciding:     # an order, while the caller decides: nothing has changed
             self.raise_kept()
@@ -313,6 +316,9 @@ cdef class Engine:
             left, on_hold = self.s.known - self.s.n_done, eligible_of(&self.s).n_on_hold
             return (f"deadlock: {left} jobs have not ended, {on_hold} of them are on hold (release them), and nothing "
                     f"else will happen after {self.s.now:g} s")
+        if any_drained(&self.s):
+            return (f"deadlock: {self.s.known - self.s.n_done} jobs have not ended, {absences_of(&self.s).n_drained} "
+                    f"nodes are drained (resume them), and nothing else will happen after {self.s.now:g} s")
         if q.head == q.end:
             return f"{self.s.running} jobs run without an end: nothing else will happen"
         head = q.job[q.head]
@@ -478,7 +484,7 @@ cdef class Engine:
         self.owed = "decide" if s.deciding else ""
         if code == DECIDE:
             return self.hand_out(self.kind_asked())
-        if code == STUCK and (s.scheduler.elsewhere or s.live or any_on_hold(s)):
+        if code == STUCK and (s.scheduler.elsewhere or s.live or waits_for_caller(s)):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
             raise DecisionError(self.deadlock())
         self.translate(code)
@@ -724,6 +730,10 @@ cdef class Engine:
 
     cdef int32_t node_at(self, object node) except -1:
         self.refuse_unless_live()
+        return self.any_node_at(node)
+
+    cdef int32_t any_node_at(self, object node) except -1:
+        """As `node_at`, also where the caller does not own time."""
         try:
             node = operator.index(node)
         except TypeError:
@@ -864,6 +874,69 @@ cdef class Engine:
         catch_up(s)
         self.translate(let_go(s, job))
 
+    def change(self, row, estimate, size, columns):
+        """A job that has had no nodes gets other values (model.md#changed); None: as before.
+
+        `columns` are the further columns of the log from now on.  `take_over` follows, as orders and schedulers keep
+        what they have computed.
+        """
+        cdef sim_t *s = &self.s
+        _inside = self.door.enter()
+        cdef int32_t job = self.changeable(row)
+        catch_up(s)
+        self.given["kept"].append(self.inputs)       # copies of this simulation go on reading them
+        self.own_inputs()
+        if s.state[job] == JOB_QUEUED:
+            s.demand -= s.size[job]
+        if estimate is not None:
+            self.inputs[2][job] = estimate
+        if size is not None:
+            self.inputs[3][job] = size
+        self.point_to_columns()
+        if not s.track.on:
+            s.remaining = s.estimate
+        s.need[job] = s.machine.next_size(s.machine.state, s.size[job])
+        s.run[job] = executed(s, job)
+        if s.track.on:
+            progress_know(s, job, 1)
+        if s.state[job] == JOB_QUEUED:
+            s.demand += s.size[job]
+        self.world.columns = columns
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def postpone(self, row, double begin):
+        """A job of the queue leaves it until `begin`, as if that were its earliest start."""
+        cdef sim_t *s = &self.s
+        cdef eligible_t *e
+        _inside = self.door.enter()
+        cdef int32_t job = self.changeable(row)
+        if s.state[job] != JOB_QUEUED:
+            what = "on hold" if is_held_back(s, job) else "not eligible yet"
+            self.refuse(f"job {row} cannot get another earliest start: it is {what}")
+        if not begin > s.now:
+            self.refuse(f"job {row} cannot get the earliest start {begin:g} s: it is {s.now:g} s already")
+        catch_up(s)
+        self.hold_job(job)
+        e = eligible_of(s)
+        e.on_hold[job] = NOT_ON_HOLD
+        e.n_on_hold -= 1
+        self.translate(heap_push(&s.heap, begin, EV_READY, job))
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def changeable(self, row):
+        """The number of a job that has had no nodes yet."""
+        cdef sim_t *s = &self.s
+        self.refuse_if_unusable()
+        cdef int32_t job = self.any_job_at(row)
+        if s.state[job] == JOB_FUTURE and job >= s.next_arrival:
+            self.refuse(f"job {row} cannot be changed: it has not arrived yet")
+        if s.state[job] != JOB_FUTURE and s.state[job] != JOB_QUEUED:
+            what = "has ended" if s.state[job] == JOB_DONE else "has nodes"
+            self.refuse(f"job {row} cannot be changed: it {what}")
+        if s.restarts[job] > 0:
+            self.refuse(f"job {row} cannot be changed: it has had nodes before")
+        return job
+
     def is_on_hold(self, int32_t row):
         """Whether the job of a row is on hold; rows as of `state_of`."""
         _inside = self.door.enter(True)
@@ -989,6 +1062,45 @@ cdef class Engine:
         self.translate(settle_hold(s))
         self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
 
+    def drain(self, which):
+        """A node takes no new jobs from now on (model.md#drained)."""
+        _inside = self.door.enter()
+        self.close_node(which, True)
+
+    def resume(self, which):
+        """It takes jobs again."""
+        _inside = self.door.enter()
+        self.close_node(which, False)
+
+    def drained(self):
+        """The nodes that are drained, ascending."""
+        cdef int32_t node
+        _inside = self.door.enter(True)
+        nodes = [node for node in range(self.s.nodes) if is_drained(&self.s, node)] if any_drained(&self.s) else []
+        return np.array(nodes, np.int32)
+
+    cdef int32_t checked_node(self, object which, bint drain) except -1:
+        """The node of a drain or a resume."""
+        cdef int32_t node
+        self.refuse_if_unusable()
+        if self.world.no_drains:
+            self.refuse(f"drain is not available {self.world.no_drains}")
+        if self.s.machine.named == NULL:
+            self.refuse("only a simulation with record=True, failures=, reservations= or live= follows the nodes of "
+                        "jobs, which drain needs: give record=True")
+        node = self.any_node_at(which)
+        if is_drained(&self.s, node) == drain:
+            self.refuse(f"node {node} is drained already" if drain else f"node {node} is not drained")
+        return node
+
+    def close_node(self, which, bint drain):
+        """As `drain` and `resume`, also for a decision."""
+        cdef sim_t *s = &self.s
+        cdef int32_t node = self.checked_node(which, drain)
+        catch_up(s)
+        set_drained(s, node, drain)
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
     # ------------------------------------------------------------------ policies written in Python
 
     def keep_error(self, error):
@@ -1057,7 +1169,10 @@ cdef class Engine:
         out["checkpoints"] = s.requests.n_checkpoints
         out["events"] = s.n_events
         out["passes"] = s.n_passes
-        out["ledger"] = dict(zip(self.parts.accounts, [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
+        accounts = [s.ledger[i] for i in range(<int>N_ACCOUNTS)]
+        drained = 0.0 if s.absences.state == NULL else absences_of(s).drained_time
+        accounts.insert(<int>ACC_RESERVED + 1, drained)
+        out["ledger"] = dict(zip(self.parts.accounts, accounts))
         out["makespan_begin"] = float(self.inputs[0][0])
         out["makespan_end"] = s.clock
         if s.record.on:
@@ -1091,6 +1206,15 @@ cdef inline bint is_held_back(const sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline bint any_on_hold(const sim_t *s) noexcept nogil:
     return s.eligibility.on and eligible_of(s).n_on_hold > 0
+
+
+cdef inline bint any_drained(const sim_t *s) noexcept nogil:
+    return s.absences.state != NULL and absences_of(s).n_drained > 0
+
+
+cdef inline bint waits_for_caller(const sim_t *s) noexcept nogil:
+    """Whether the caller can let something happen that nothing else will."""
+    return any_on_hold(s) or any_drained(s)
 
 
 cdef struct moment_slice_t:

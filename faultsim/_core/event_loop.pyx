@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.absences cimport free_and_reserved
+from faultsim._core.absences cimport absences_of, free_and_drained, free_and_reserved
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY, fs_prefetch, fs_require
 from faultsim._core.eligibility cimport is_eligible
@@ -164,6 +164,9 @@ cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
         if s.absences.state != NULL:
             free -= free_and_reserved(s)
             s.ledger[<int>ACC_RESERVED] += dt * <double>(s.free - free)
+            wanted = free_and_drained(s)
+            free -= wanted
+            absences_of(s).drained_time += dt * <double>wanted
         wanted = s.demand if s.demand < free else free
         s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
         s.ledger[<int>ACC_IDLE_NO_DEMAND] += dt * <double>(free - wanted)

@@ -4,6 +4,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free
 
+from faultsim._core.absences cimport absences_of
 from faultsim._core.cluster.named cimport are_busy, named_is_right, named_of
 from faultsim._core.containers.bits cimport mask_count, mask_equal
 from faultsim._core.containers.event_queue cimport heap_is_ordered
@@ -70,6 +71,8 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
         if s.ledger[i] < -(1e-9 * span + 1e-15 * fabs(s.clock) * s.capacity):
             return b"an account of the ledger is negative"
         total += s.ledger[i]
+    if s.absences.state != NULL:
+        total += absences_of(s).drained_time
     for i in range(s.releases.n):
         job = items[i].job
         if job < 0:

@@ -14,6 +14,9 @@ With any scheduler, between two other requests:
   {"request": "WITHDRAW", "id": 3}    {"ok": true}                            a running job is killed
   {"request": "HOLD", "id": 3}        {"ok": true}                            a job that waits is on hold
   {"request": "RELEASE", "id": 3}     {"ok": true}
+  {"request": "CHANGE", "id": 3}      {"ok": true}                            "estimate", "size", "priority", "begin"
+  {"request": "DRAIN", "node": 5}     {"ok": true}                            it takes no new jobs until RESUME
+  {"request": "RESUME", "node": 5}    {"ok": true}                            (not with external, nor CHANGE)
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
 supported.
 
@@ -57,6 +60,9 @@ _REQUESTS = {
     "WITHDRAW": (("id",), ()),
     "HOLD": (("id",), ()),
     "RELEASE": (("id",), ()),
+    "CHANGE": (("id",), ("estimate", "size", "priority", "begin")),
+    "DRAIN": (("node",), ()),
+    "RESUME": (("node",), ()),
 }
 
 
@@ -167,6 +173,18 @@ class Server:
         self._acting().release(self._row(id))
         return {"ok": True}
 
+    def _change(self, id: int | str, **given: Any) -> dict[str, object]:
+        self.sim.change(self._row(id), **given)
+        return {"ok": True}
+
+    def _drain(self, node: int) -> dict[str, object]:
+        self.sim.drain(node)
+        return {"ok": True}
+
+    def _resume(self, node: int) -> dict[str, object]:
+        self.sim.resume(node)
+        return {"ok": True}
+
     def _acting(self) -> Any:
         """The open decision of a client that decides, else the simulation."""
         return (self.sim.decision if self.decides else None) or self.sim
@@ -221,6 +239,14 @@ def _checked(name: str, key: str, value: Any) -> object:
         if whole(value) or type(value) is str:
             return value
         raise OptionError(f'{name}: "id" must be the id of a job, a number or text')
+    if key in ("node", "size"):
+        if whole(value):
+            return value
+        raise OptionError(f'{name}: "{key}" must be a whole number')
+    if key in ("estimate", "priority", "begin"):
+        if type(value) in (int, float) and abs(value) < 1e300:
+            return float(value)
+        raise OptionError(f'{name}: "{key}" must be a finite number')
     if isinstance(value, list) and value and all(whole(number) for number in value):
         return value
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')
@@ -340,6 +366,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         placement=specs.placement(args.placement, on=machine),
         failures=failures,
         recovery=specs.policy("recovery", args.recovery),
+        record=not decides,  # so that nodes can be drained
         seed=args.seed,
     )
     serve(Server(sim, decides=decides), args.listen)

@@ -54,6 +54,8 @@ class AbsenceRows:
         Of each row of the user's log.
     permits : numpy.ndarray of bool, shape (groups, rows)
         Whether the jobs of a group may hold the nodes of a reservation.
+    names : tuple of str
+        For messages.
     """
 
     begin: Floats
@@ -64,6 +66,7 @@ class AbsenceRows:
     kills: Flags
     group: Integers
     permits: Flags
+    names: tuple[str, ...] = ()
 
 
 NO_REQUESTS = RequestRows(np.empty(0), np.empty(0, np.int32))
@@ -165,6 +168,8 @@ class World:
         Whether the caller owns time, jobs and failures.
     known : int, optional
         The number of jobs that are known at the start, if more may be submitted.
+    no_drains : str
+        Why nodes cannot be drained in this run; empty if they can.
     oracle_runtimes : bool
         Whether decisions that the caller gets contain the true run times.
     """
@@ -184,4 +189,5 @@ class World:
     jobs: Integers | None = None
     live: bool = False
     known: int | None = None
+    no_drains: str = ""
     oracle_runtimes: bool = False

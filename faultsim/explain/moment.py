@@ -8,10 +8,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from faultsim.arrays import Values
-from faultsim.data.world import World
+from faultsim.arrays import Integers, Values
+from faultsim.data.world import AbsenceRows, World
 from faultsim.explain.places import CountedTable, FinderTable, places_of
 from faultsim.policies.settings import Settings
+from faultsim.reference.absences import Absences, no_absences
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.rules import rules_of
@@ -52,11 +53,17 @@ class Moment:
         The waiting jobs, in queue order as of the last pass: all, or those that matter and the one to be explained.
     ids : array
         Row of `Simulation.log` -> id.
+    absences : Absences, optional
+        Nodes that are reserved or drained.
+    free : int
+        A set of nodes, where there are such nodes: those that are free.
     """
 
     state: State
     order: list[Job]
     ids: Values
+    absences: Absences | None = None
+    free: int = 0
 
     def row_of(self, job: Job) -> int:
         """The row of a job in `Simulation.log`, which lacks jobs that were dropped."""
@@ -94,7 +101,22 @@ def of_reference(state: State, ids: Values) -> Moment:
         order = queue_order(state)
     finally:
         state.now = now
-    return Moment(state, order, ids)
+    if state.absences is None:
+        return Moment(state, order, ids)
+    return Moment(state, order, ids, state.absences, state.free_mask)
+
+
+def add_absences(moment: Moment, rows: AbsenceRows | None, drained: list[int], held: list[Integers]) -> None:
+    """What is closed to jobs at a moment; `held` are, on a cluster, the nodes of running jobs."""
+    state = moment.state
+    last = max((job.row for job in (*moment.order, *state.running)), default=0)
+    moment.absences = no_absences(last + 1) if rows is None else Absences(rows)
+    for node in drained:
+        moment.absences.set_drained(node, True)
+    taken = state.blocked
+    for nodes in held:
+        taken |= sum(1 << node for node in nodes.tolist())
+    moment.free = (1 << state.nodes) - 1 & ~taken
 
 
 class Moments:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from faultsim.explain.closed import beside_closed
 from faultsim.explain.moment import Moment
 from faultsim.explain.places import places_of
 from faultsim.explain.plans import (
@@ -37,7 +38,9 @@ def reason(moment: Moment, job: Job) -> Reason:
         return Reason(Cause.RUNNING, until=state.expected_end(job), start=job.start)
     scheduler = state.settings.scheduler
     found = no_place(state, job)
-    if found is None:
+    if moment.absences is not None:
+        found = beside_closed(moment, moment.absences, job, found, reason)
+    elif found is None:
         found = _RULES.get("" if "object" in scheduler else scheduler["name"], outside)(moment, job)
     return Reason(Cause.NEXT_PASS) if found is None else found
 

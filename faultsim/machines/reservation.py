@@ -109,6 +109,11 @@ class Reservation:
         checks.choice("overrun of a reservation", self.overrun, get_args(Overrun))
         if self.users is not None:
             users = [self.users] if isinstance(self.users, int) else self.users
+            if isinstance(users, str):
+                raise OptionError(
+                    f"users of a reservation are numbers of the log's column 'user', such as users=7 or users=[7, 9], "
+                    f"not names, got {users!r:.60}"
+                )
             put(self, "users", tuple(sorted(set(_numbers("users", users)))))
         self._read_text()
         given = [what for what in ("nodes", "box", "cubes") if getattr(self, what) is not None]
@@ -249,7 +254,13 @@ def parse_reservation(text: str) -> Reservation:
         if what not in given:
             raise OptionError(f"reservation {text!r:.80}: {what}= is missing")
     if "users" in given:
-        given["users"] = _ranges(given["users"], sort=True)
+        try:
+            given["users"] = _ranges(given["users"], sort=True)
+        except OptionError:
+            raise OptionError(
+                f"reservation {text!r:.80}: users={given['users']!r} is none of numbers of the log's column 'user', "
+                f"such as users=7 or users=7+9"
+            ) from None
     return Reservation(where.strip(), **given, name=name.strip())
 
 
@@ -292,7 +303,8 @@ def _numbers(what: str, values: object) -> list[int]:
         try:
             found.append(checks.whole(f"{what} of a reservation", operator.index(value), low=0))
         except TypeError:
-            raise OptionError(f"{what} of a reservation must be whole numbers, got {value!r:.60}") from None
+            of = ", those of the log's column 'user'" if what == "users" else ""
+            raise OptionError(f"{what} of a reservation must be whole numbers{of}, got {value!r:.60}") from None
     if not found:
         raise OptionError(f"{what} of a reservation: none is named")
     return found

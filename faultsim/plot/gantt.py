@@ -16,6 +16,7 @@ from faultsim.plot.given import result_of
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 from faultsim.plot.lanes import lanes
 from faultsim.plot.raster import Raster
+from faultsim.plot.reserved_times import draw_reservations
 from faultsim.plot.shades import BYS, By, classes
 from faultsim.plot.theme import ThemeName, themed
 from faultsim.plot.touching import FILLS, job_colours
@@ -46,7 +47,8 @@ def plot_gantt(
     Jobs that touch have different colors (with `by`, those of its class), unless one touches 20 or more others, or the
     run is so long that a job is smaller than a pixel. Nodes are held from the decision on, so start delays are part of
     a bar. A cross marks each failure, red if it killed a job; down nodes are gray, and stays ended by a failure (or
-    `NodeStealing`) are hatched.
+    `NodeStealing`) are hatched. Reservations are hatched areas behind the jobs; where rows are no particular nodes,
+    only those of all nodes are drawn.
 
     More than 30,000 rectangles are drawn as a bitmap of 1280 x 640 pixels: a pixel has the color of the job (or jobs of
     one color) that held most of it, as opaque as it was in use, and stays ended by a failure are paler. So hundreds of
@@ -118,6 +120,7 @@ def drawn_gantt(
     kind = kind[np.asarray(held["job"])]
     lost = killed(result)
     marks = [swatch(text, fill, 1.0, None) for text, fill in zip(words, fills, strict=False)]
+    marks += draw_reservations(ax, result, scaled, whole=stacked)
     marks += draw_failures(ax, result, scaled, down, placed)
     left, right = scaled(begin), scaled(end)
     if few is None:

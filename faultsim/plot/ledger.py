@@ -32,6 +32,7 @@ ACCOUNT_COLOURS = {
     "held_for_repair": "#8C510A",
     "down": "#5F6368",
     "reserved": "#9AA0A6",
+    "drained": "#80868B",
     "idle_no_demand": "#E8EAED",
     "idle_demand": "#BDC1C6",
 }

@@ -6,6 +6,8 @@ A set of nodes is a Python integer, as in `faultsim.reference.torus.boxes`.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from faultsim.data.world import AbsenceRows
 from faultsim.reference.job import Job
 
@@ -77,6 +79,8 @@ class Absences:
             )
             for i in range(len(rows.begin))
         ]
+        self.drained = 0
+        self.names = rows.names
         self._permits = rows.permits
         self._group = rows.group
 
@@ -86,7 +90,7 @@ class Absences:
 
     def closed(self, job: Job, begin: float, end: float) -> int:
         """The nodes that a job may not hold from `begin` to `end`."""
-        nodes = 0
+        nodes = self.drained
         for i, each in enumerate(self.all):
             if not self.is_open_to(i, job) and each.meets(begin, end):
                 nodes |= each.nodes
@@ -101,16 +105,20 @@ class Absences:
         return nodes
 
     def active(self, t: float) -> int:
-        """The nodes that are reserved at t."""
+        """The nodes that are reserved at t, without those that are drained."""
         nodes = 0
         for each in self.all:
             if each.is_active(t):
                 nodes |= each.nodes
-        return nodes
+        return nodes & ~self.drained
+
+    def set_drained(self, node: int, drained: bool) -> None:
+        """ "Drained nodes are closed to all jobs at all times" (model.md#drained)."""
+        self.drained = self.drained | 1 << node if drained else self.drained & ~(1 << node)
 
     def next_edge(self, t: float) -> float:
         """The first begin or end of an absence after t."""
-        return min(each.next_edge(t) for each in self.all)
+        return min((each.next_edge(t) for each in self.all), default=math.inf)
 
     def ends(self, t: float, last: float) -> list[float]:
         """The times after t at which absences end: up to `last`, and one period of each beyond it."""
@@ -123,3 +131,12 @@ class Absences:
                     break
                 end = each.next_end(end)
         return sorted(found)
+
+
+def no_absences(jobs: int) -> Absences:
+    """None yet, but nodes may be drained."""
+    none, one = np.empty(0), np.empty(0, np.int32)
+    rows = AbsenceRows(
+        none, none, none, np.zeros(1, np.int64), one, one.astype(bool), np.zeros(jobs, np.int32), np.empty((1, 0), bool)
+    )
+    return Absences(rows)

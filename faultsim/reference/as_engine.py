@@ -1,15 +1,17 @@
 """The reference engine behind the calls of the compiled one, for ``faultsim.simulate(..., engine="reference")``."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
-from faultsim.arrays import Floats, Integers
+from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.world import World
 from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
+from faultsim.reference.drains import close_node, drained_nodes
 from faultsim.reference.engine import Run, simulate
 from faultsim.reference.live import Live
 from faultsim.reference.scheduling.queueing import queue_order
@@ -168,6 +170,27 @@ class ReferenceEngine:
 
     def release(self, row: object) -> None:
         self._run.release(row)
+
+    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
+        self._run.change(row, estimate, size, columns)
+
+    def postpone(self, row: object, begin: float) -> None:
+        self._run.postpone(row, begin)
+
+    def changeable(self, row: object) -> int:
+        return self._run.changeable(row).index
+
+    def take_over(self, *_: object) -> None:
+        """Nothing to do: this engine keeps nothing of its orders and schedulers but what a disturbance voids."""
+
+    def drain(self, node: object) -> None:
+        close_node(self._run.state, node, True)
+
+    def resume(self, node: object) -> None:
+        close_node(self._run.state, node, False)
+
+    def drained(self) -> Integers:
+        return drained_nodes(self._run.state)
 
     def is_on_hold(self, row: int) -> bool:
         jobs, live = self._run.state.jobs, self._run.state.world.live

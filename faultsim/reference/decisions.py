@@ -11,6 +11,7 @@ from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime, no_column
 from faultsim.reference.changes import Changes, changes_since
+from faultsim.reference.drains import close_node
 from faultsim.reference.eligibility import hold_back, let_go, withdraw_now
 from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
@@ -282,6 +283,23 @@ class Decision:
         found, state = self._stoppable(job, "killed"), self._state
         self._act("killed")
         kill_for_good(state, found)
+
+    def drain(self, node: int) -> None:
+        """A node takes no new jobs from now on."""
+        self._close_node("drain", node)
+
+    def resume(self, node: int) -> None:
+        """It takes jobs again."""
+        self._close_node("resume", node)
+
+    def _close_node(self, act: str, node: int) -> None:
+        self._check()
+        if self.kind != "time":
+            self._refuse(
+                f"{act} is not available at a decision of kind {self.kind!r}: use it at a time between events, or that "
+                f"of the simulation"
+            )
+        close_node(self._state, node, act == "drain")
 
     def checkpoint(self, job: int) -> None:
         """A running job saves its progress."""

@@ -7,7 +7,7 @@ marks is in the page's words.  Every module names its section.
 
 import math
 import operator
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from copy import copy
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from faultsim.policies.registry import MACHINES
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences
 from faultsim.reference.decisions import Decision
+from faultsim.reference.drains import drained_nodes
 from faultsim.reference.eligibility import (
     Eligibility,
     hold_back,
@@ -260,6 +261,44 @@ class Run:
         self.state.catch_up()
         let_go(self.state, job)
 
+    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
+        """A job that has had no nodes asks for something else (model.md#changed); None: as before."""
+        state, job = self.state, self.changeable(row)
+        state.catch_up()
+        if estimate is not None:
+            job.estimate = estimate
+            job.runtime = min(job.wanted, estimate) if state.settings.overrun == "kill" else job.wanted
+        if size is not None:
+            job.size = size
+            job.needs = size if state.table is None else state.table.round_up(size)
+        state.world.columns = columns
+        state.disturb()
+        state.wakes.append(state.now)
+
+    def postpone(self, row: object, begin: float) -> None:
+        """A job of the queue leaves it until `begin`, as if that were its earliest start."""
+        state, job = self.state, self.changeable(row)
+        if job not in state.queue:
+            what = "on hold" if self.is_on_hold(row) else "not eligible yet"
+            raise DecisionError(f"job {row} cannot get another earliest start: it is {what}")
+        if not begin > state.now:
+            raise DecisionError(f"job {row} cannot get the earliest start {begin:g} s: it is {state.now:g} s already")
+        hold_back(state, job)
+        let_go(state, job)
+        job.earliest = begin
+        state.wakes.append(state.now)
+
+    def changeable(self, row: object) -> Job:
+        """A job that has had no nodes yet."""
+        state, job = self.state, self.job_at(row)
+        if job in self.coming.arrivals:
+            raise DecisionError(f"job {row} cannot be changed: it has not arrived yet")
+        if job in state.done or job in state.running:
+            raise DecisionError(f"job {row} cannot be changed: it {'has ended' if job in state.done else 'has nodes'}")
+        if job.restarts:
+            raise DecisionError(f"job {row} cannot be changed: it has had nodes before")
+        return job
+
     def is_on_hold(self, row: object) -> bool:
         """Whether a job is on hold."""
         job, rules = self.job_at(row), self.state.eligibility
@@ -292,6 +331,12 @@ class Run:
             return (
                 f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, {on_hold} of them are on hold "
                 f"(release them), and nothing else will happen after {state.now:g} s"
+            )
+        drained = len(drained_nodes(state))
+        if drained:
+            return (
+                f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, {drained} nodes are drained "
+                f"(resume them), and nothing else will happen after {state.now:g} s"
             )
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
 

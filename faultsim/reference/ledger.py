@@ -33,6 +33,7 @@ def ledger(state: State, jobs: list[Job]) -> dict[str, float]:
         "held_for_repair": fsum(job.size * job.hold for job in jobs),
         "down": state.down_time,
         "reserved": state.reserved,
+        "drained": state.drained,
         "idle_no_demand": state.idle_no_demand,
         "idle_demand": state.idle_demand,
     }

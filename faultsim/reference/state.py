@@ -145,7 +145,7 @@ class State:
         self.diary: list[tuple[float, int, int, int]] = []  # time, kind, job, node
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
         self.open_place: dict[int, int] = {}  # job -> its row in places
-        self.idle_no_demand = self.idle_demand = self.down_time = self.reserved = 0.0
+        self.idle_no_demand = self.idle_demand = self.down_time = self.reserved = self.drained = 0.0
 
     def refuse_endless(self) -> None:
         """model.md#endless: "A run ends with an error after a million decisions without progress. Progress is an
@@ -165,16 +165,19 @@ class State:
 
     def catch_up(self) -> None:
         """Idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that are down and
-        not held by a job, over time", reserved what is free of active absences; that is idle nowhere else.
+        not held by a job, over time", reserved what is free of active absences, drained what is free of drained
+        nodes; these are idle nowhere else.
         """
         gap = self.now - self.clock
         if gap == 0.0:
             return
-        closed = self.free_and_reserved(self.clock)
+        reserved, drained = self.free_and_reserved(self.clock), self.free_and_drained()
+        closed = reserved + drained
         wanted = min(self.free - closed, sum(job.size for job in self.queue))
         self.idle_demand += wanted * gap
         self.idle_no_demand += (self.free - closed - wanted) * gap
-        self.reserved += closed * gap
+        self.reserved += reserved * gap
+        self.drained += drained * gap
         self.down_time += self.down * gap
         self.clock = self.now
 
@@ -413,6 +416,10 @@ class State:
         if self.absences is None:
             return 0
         return (self.absences.active(t) & self.free_mask).bit_count()
+
+    def free_and_drained(self) -> int:
+        """How many of the free nodes are drained."""
+        return 0 if self.absences is None else (self.absences.drained & self.free_mask).bit_count()
 
     @property
     def free_mask(self) -> int:

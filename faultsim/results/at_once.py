@@ -15,7 +15,8 @@ from faultsim.results.metrics import cut_share
 
 #: Rows of terms: slowdowns, which jobs of run time 0 do not have; requested node-seconds; first of those of failures.
 _SLOWDOWN, _WORK, _FAILURES = 3, 4, 5
-_OCCUPIED = tuple(name for name in LEDGER_ACCOUNTS if name not in ("idle_no_demand", "idle_demand", "down", "reserved"))
+_UNOCCUPIED = ("idle_no_demand", "idle_demand", "down", "reserved", "drained")
+_OCCUPIED = tuple(name for name in LEDGER_ACCOUNTS if name not in _UNOCCUPIED)
 #: Metrics that are 0 without failures, checkpoints or limits.
 _ZERO = dict.fromkeys(
     ("failures", "failures_hit", "service_unit_loss", "failed_jobs", "job_failure_rate", "failure_slowdown",

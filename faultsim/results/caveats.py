@@ -39,7 +39,7 @@ _PAUSES = (
 )
 #: Share of the capacity of a machine above which its nodes can hardly be meant to be down.
 MOST_DOWN = 0.5
-_NOT_HELD = ("down", "reserved", "idle_no_demand", "idle_demand")
+_NOT_HELD = ("down", "reserved", "drained", "idle_no_demand", "idle_demand")
 _HELD = tuple(account for account in LEDGER_ACCOUNTS if account not in _NOT_HELD)
 
 

@@ -12,7 +12,8 @@ from faultsim.results.printed_table import PrintedTable, suited
 #: Account of the ledger -> which of the powers of `Power` its node-seconds take.
 POWER_OF = {
     **dict.fromkeys(("useful", "cut_at_limit", "lost", "checkpoint", "restart", "migration", "slowed"), "busy"),
-    **dict.fromkeys(("start_delay", "growth", "held_for_repair", "reserved", "idle_no_demand", "idle_demand"), "idle"),
+    **dict.fromkeys(("start_delay", "growth", "held_for_repair", "reserved", "drained"), "idle"),
+    **dict.fromkeys(("idle_no_demand", "idle_demand"), "idle"),
     "down": "down",
 }
 #: Accounts that are empty without kills and repairs, whatever kills.

@@ -16,6 +16,7 @@ LEDGER_ACCOUNTS = (
     "held_for_repair",
     "down",
     "reserved",
+    "drained",
     "idle_no_demand",
     "idle_demand",
 )
@@ -31,7 +32,7 @@ GOODPUT_ACCOUNTS: dict[str, tuple[str, ...]] = {
     "waiting_for_repair": ("held_for_repair", "down"),
     "rounded_up": ("growth",),
     "idle_despite_demand": ("idle_demand",),
-    "idle_without_demand": ("idle_no_demand", "reserved"),
+    "idle_without_demand": ("idle_no_demand", "reserved", "drained"),
 }
 
 

@@ -162,7 +162,7 @@ def capacity_lost(result: Measured) -> float:
 def utilization(result: Measured) -> float:
     """Share of N * T that jobs occupied: nodes as allocated, from the decision to the end; NaN if T is 0."""
     ledger = result.ledger
-    idle = ("idle_no_demand", "idle_demand", "down", "reserved")
+    idle = ("idle_no_demand", "idle_demand", "down", "reserved", "drained")
     occupied = math.fsum(ledger[account] for account in LEDGER_ACCOUNTS if account not in idle)
     return _ratio(occupied, node_seconds(result))
 

@@ -32,6 +32,10 @@ class Cause(StrEnum):
     FRAGMENTED = "fragmented"
     #: It would not fit if no other job held a node: too many are down.
     NODES_DOWN = "nodes down"
+    #: It fits, but not without nodes that are drained.
+    DRAINED = "nodes drained"
+    #: It fits, but would hold nodes while they are reserved for others.
+    CLOSED = "nodes reserved"
     #: It would fit if the run kept no nodes back: `Static`, or the spare cubes of a pod.
     LIMIT = "limit"
     #: Places are free, but they are larger than ``max_growth`` lets a backfilled job have.
@@ -84,7 +88,7 @@ class Reason:
     blocker_id : int or str
         Its id in the log, which `str` names.
     begin : float
-        When the reservation in the way begins (s).
+        When the reservation in the way begins (s); CLOSED: that of the nodes, whose end is `until`.
     extra : int
         WOULD_DELAY on a cluster with EASY backfilling: nodes that the head leaves free at that time.
     ends : float
@@ -93,6 +97,8 @@ class Reason:
         BEHIND_HEAD: why the head waits.
     start, finish : float
         RUNNING, ENDED: its times (s); START_DELAY: only the first.
+    reservation : str
+        CLOSED: the name of the reservation.
 
     Examples
     --------
@@ -122,6 +128,7 @@ class Reason:
     because: "Reason | None" = None
     start: float | None = None
     finish: float | None = None
+    reservation: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.cause, Cause):
@@ -168,16 +175,29 @@ def _free(r: Reason) -> str:
 
 
 def _room(r: Reason) -> str:
+    if r.until is None:
+        return "when it finds room depends on the nodes that are reserved or drained"
     return "no release is known to make room" if r.until == math.inf else f"room is expected at {_at(r.until)}"
 
 
+def _closed(r: Reason) -> str:
+    name = f"reservation {r.reservation!r}" if r.reservation else "the reservation"
+    when = f"{name} of {_at(r.begin)} to {_at(r.until)}"
+    return f": would reach into {when}; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
+
+
 def _delays(r: Reason) -> str:
+    if r.begin is None:
+        return f": job {r.blocker_id} is first, and waits: {r.because}"
     less = "" if r.extra is None else f", which leaves {_nodes(max(r.extra, 0))}"
     when = f"the reservation of job {r.blocker_id} at {_at(r.begin)}{less}"
     return f": {when}; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
 
 
 def _reserved(r: Reason) -> str:
+    if r.begin is None:
+        own = f"this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
+        return f": reservations of other jobs are in the way; {own}"
     own = "" if r.until is None else f"; its own begins at {_at(r.until)}"
     if r.until == math.inf:
         own = "; it has no reservation itself"
@@ -200,6 +220,8 @@ _TEXTS: dict[Cause, Callable[[Reason], str]] = {
     Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
     Cause.FRAGMENTED: lambda r: f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}",
     Cause.NODES_DOWN: lambda r: f": needs {_nodes(r.needed)}, {r.up} are up; {_room(r)}",
+    Cause.DRAINED: lambda r: f": needs {_nodes(r.needed)}, {r.free} of those that are free are not drained",
+    Cause.CLOSED: _closed,
     Cause.LIMIT: lambda r: f"{_free(r)}, and {r.kept_back} more are kept back; {_room(r)}",
     Cause.TOO_LARGE: lambda r: f": needs {_nodes(r.needed)}, may have up to {r.largest}, and free places are larger",
     Cause.BEHIND_HEAD: lambda r: f": job {r.blocker_id} is first, and waits: {r.because}",

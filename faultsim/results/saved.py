@@ -53,9 +53,10 @@ class Saved(SavedFile):
         """
         ledger = self.facts["ledger"]
         missing = set(LEDGER_ACCOUNTS) - ledger.keys() if isinstance(ledger, dict) else set()
-        if "reserved" in missing and missing <= {"reserved", "cut_at_limit", "slowed"}:
-            ledger["reserved"] = 0.0
-            missing.remove("reserved")
+        later = missing & {"reserved", "drained"}
+        if missing <= {"reserved", "drained", "cut_at_limit", "slowed"}:
+            ledger |= dict.fromkeys(later, 0.0)
+            missing -= later
         self.before_limits = missing in ({"cut_at_limit"}, {"cut_at_limit", "slowed"})
         if self.before_limits:
             ledger |= dict.fromkeys(missing, 0.0)

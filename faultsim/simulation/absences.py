@@ -35,6 +35,11 @@ def check_absences(run: RunOptions) -> None:
         each.node_numbers(run.machine)
 
 
+def no_drains(run: RunOptions) -> str:
+    """Why nodes cannot be drained in a run; "": they can."""
+    return next((f"with {what}: {hint}" for is_there, what, hint in _WITHOUT if is_there(run)), "")
+
+
 def absence_rows(run: RunOptions) -> AbsenceRows | None:
     """What the engines read; None without reservations."""
     if not run.reservations:
@@ -63,4 +68,5 @@ def absence_rows(run: RunOptions) -> AbsenceRows | None:
         kills=np.array([each.overrun == "kill" for each in given], bool),
         group=group,
         permits=permits,
+        names=tuple(each.name for each in given),
     )

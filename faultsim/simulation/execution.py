@@ -71,6 +71,7 @@ class Execution:
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
         self.world = given.world
         self._moments: Moments | None = None
+        self.postponed: dict[int, float] = {}  # row of a job in the user's log -> the earliest start that it got
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
         self._first_slice: int | None = None
 
@@ -83,7 +84,7 @@ class Execution:
         """Where the run has rules that `faultsim.explain` lacks: in which case `why` is not available; "" elsewhere."""
         if self.world.asks is not None:
             return "where jobs share the nodes of a site"
-        return "with reservations=" if self.world.absences is not None else ""
+        return ""
 
     @property
     def n_jobs(self) -> int:
@@ -177,16 +178,75 @@ class Execution:
         columns = self._log.columns if self._told is None else self._told  # by row, as the engine numbers jobs
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, size, columns))
 
+    def change(
+        self,
+        row: int,
+        *,
+        estimate: float | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+        begin: float | None = None,
+    ) -> None:
+        """A waiting job asks for something else."""
+        goes_on = estimate is None and size is None and priority is None
+        if not goes_on:
+            self._check_change(row, estimate, size, priority)
+        if begin is not None:
+            self.engine.postpone(row, begin)
+            self.postponed = {**self.postponed, row: begin}
+        if goes_on:
+            return
+        job = self.engine.changeable(row)
+        log = self._log
+        for name, value in (("estimate", estimate), ("size", size), ("priority", priority)):
+            if value is not None:
+                column = log.columns[name].astype(np.float64 if name == "priority" else log.columns[name].dtype)
+                column[job] = value
+                changed: dict[str, Any] = {name: column}
+                log = log.with_columns(**changed) if name == "priority" else log._derived(**changed)
+        self.engine.change(row, estimate, size, log.columns)
+        self._log, self._moments = log, None
+        self.take_over(self._run)
+
+    def _check_change(self, row: int, estimate: float | None, size: int | None, priority: float | None) -> None:
+        run, what = self._run, None
+        if self._told is not None:
+            what = "with live=: withdraw the job, and submit another one"
+        elif self.world.no_drains:
+            what = self.world.no_drains
+        elif self.world.rows is not None:
+            what = "where jobs were dropped from the log: leave them out beforehand"
+        elif run.checkpointing is not None:
+            what = "with checkpointing=, whose interval is planned beforehand: leave it out"
+        elif estimate is not None and run.estimates != "requested":
+            what = f"for estimates with estimates={run.estimates!r}: use 'requested'"
+        elif size is not None and self.world.shape_rank is not None:
+            what = "for sizes of jobs that request a shape"
+        if what:
+            raise NotAvailableError(f"change is not available {what}")
+        if size is not None and size > run.machine.largest_job:
+            raise DecisionError(
+                f"job {row} cannot have {size} nodes: the largest job of {run.machine} has {run.machine.largest_job}"
+            )
+        if priority is not None and "priority" not in self._log.columns:
+            raise DecisionError("the log has no column 'priority' that could change: give it one")
+
     def moment(self, row: int) -> "Moment":
         """What there is now, for an explanation of the job of a row."""
-        from faultsim.explain.moment import Moments, of_reference
+        from faultsim.explain.moment import Moments, add_absences, of_reference
 
         ids = self.log.id
         if hasattr(self.engine, "state"):
             return of_reference(self.engine.state, ids)
         if self._moments is None or self._moments.settings is not self.engine.settings:  # another scheduler took over
             self._moments = Moments(self.engine.settings, self.world)
-        return self._moments.of(self.engine.snapshot(row, self._moments.most), ids)
+        snapshot = self.engine.snapshot(row, self._moments.most)
+        moment = self._moments.of(snapshot, ids)
+        drained = self.engine.drained().tolist()
+        if self.world.absences is not None or drained:
+            held = [self.engine.nodes_of(job) for job in snapshot["running"]] if moment.state.table is None else []
+            add_absences(moment, self.world.absences, drained, held)
+        return moment
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""

@@ -77,7 +77,11 @@ def lower(
     if live and world.asks is not None:
         raise NotAvailableError(f"live= is not available with a log whose jobs share the nodes of {run.machine}")
     if live and world.absences is not None:
-        raise NotAvailableError("reservations= are not available with live=: the users of jobs to come are unknown")
+        if any(each.users for each in run.reservations):
+            raise NotAvailableError(
+                "reservations= for users are not available with live=: the users of jobs to come are unknown"
+            )
+        world.absences = replace(world.absences, group=np.zeros(live, np.int32))
     if not live:
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:

@@ -417,6 +417,113 @@ class Simulation(checks.OldNames):
             self._execution.engine.release(job)
             self._note("release", job)
 
+    def change(
+        self,
+        job: int,
+        *,
+        estimate: checks.Duration | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+        begin: checks.Duration | None = None,
+    ) -> None:
+        """A job that waits and has had no nodes asks for something else from now on (model.md#changed).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        estimate : float or duration, optional
+            Its requested time, in seconds.
+        size : int, optional
+            How many nodes it requests.
+        priority : float, optional
+            Its value in the column ``priority`` of the log, which orders may read.
+        begin : float or duration, optional
+            Its earliest start, on the clock of the log: a job of the queue leaves it until then.  Alone also with
+            ``live=``, `External` and whatever the other changes do not go with.
+
+        Raises
+        ------
+        DecisionError
+            If it has not been submitted, has or had nodes, or has ended; if its size does not fit on the machine; or if
+            the log has no priorities.
+        NotAvailableError
+            With ``live=``, ``checkpointing=``, and policies that do not go with drained nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 10], size=[2, 4])
+        >>> sim = fs.Simulation(log, fs.Cluster(4))
+        >>> _ = sim.advance(until=5)
+        >>> sim.change(1, size=2)
+        >>> sim.run()
+        >>> sim.result().jobs["start"].tolist(), sim.result().jobs["size"].tolist()
+        ([0.0, 5.0], [2, 2])
+        """
+        given: dict[str, Any] = {}
+        if estimate is not None:
+            given["estimate"] = checks.duration("estimate", estimate, low=0.0)
+        if size is not None:
+            given["size"] = checks.whole("size", size, low=1, unit="nodes")
+        if priority is not None:
+            given["priority"] = checks.number("priority", priority)
+        if begin is not None:
+            given["begin"] = checks.duration("begin", begin, low=0.0)
+        if not given:
+            raise OptionError("change: give estimate=, size=, priority= or begin=, what is to change")
+        with self._door.enter():
+            self._execution.change(job, **given)
+            self._note("change", job, **given)
+
+    def drain(self, node: int) -> None:
+        """A node takes no new jobs from now on, until `resume`; a job that holds it goes on (model.md#drained).
+
+        Also without ``live=``, between two steps.  Free nodes that are drained are in the account "drained" of the
+        ledger.  On a cluster the simulation must follow the nodes of jobs, as with ``record=True``.
+
+        Raises
+        ------
+        DecisionError
+            If there is no such node, it is drained, or the policies of the run do not go with drained nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 0, 0], runtime=[10, 20, 5], size=[2, 2, 4])
+        >>> sim = fs.Simulation(log, fs.Cluster(4), record=True)
+        >>> _ = sim.advance(until=4)
+        >>> sim.drain(0)
+        >>> _ = sim.advance(until=30)
+        >>> sim.drained, sim.queue
+        (array([0], dtype=int32), array([2], dtype=int32))
+        >>> sim.resume(0)
+        >>> sim.run()
+        >>> sim.result().jobs["start"].tolist(), sim.result().ledger["drained"]
+        ([0.0, 0.0, 30.0], 20.0)
+        """
+        with self._door.enter():
+            self._execution.engine.drain(node)
+            self._note("drain", node)
+
+    def resume(self, node: int) -> None:
+        """A drained node takes jobs again.
+
+        Raises
+        ------
+        DecisionError
+            If there is no such node, or it is not drained.
+        """
+        with self._door.enter():
+            self._execution.engine.resume(node)
+            self._note("resume", node)
+
+    @property
+    def drained(self) -> Integers:
+        """The nodes that are drained, ascending."""
+        nodes: Integers = self._execution.engine.drained()
+        return nodes
+
     def extend(self, job: int, seconds: checks.Duration) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter).
 

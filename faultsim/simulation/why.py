@@ -46,6 +46,9 @@ def _not_eligible(execution: Execution, row: int) -> Reason:
     """The first job, in order of the log, that it waits for, or else its earliest start, if that is to come."""
     engine, world = execution.engine, execution.world
     rows = world.eligibility
+    postponed = execution.postponed.get(row, -math.inf)
+    if postponed > engine.now:
+        return Reason(Cause.NOT_ELIGIBLE, until=postponed)
     if rows is None:
         return Reason(Cause.NOT_ELIGIBLE)
     before = [int(other) for other in np.searchsorted(rows.first, np.flatnonzero(rows.waiter == row), "right") - 1]

@@ -313,3 +313,35 @@ def test_an_id_that_occurs_twice_names_no_job():
     server = Server(fs.Simulation(fs.Workload([0, 0], [10, 10], [2, 2], id=[3, 3]), fs.Cluster(2)))
     server.answer(b'{"request": "GET", "t": 1}')
     assert "2 jobs have the id 3" in server.answer(b'{"request": "HOLD", "id": 3}')["error"]
+
+
+def test_a_client_drains_nodes():
+    log = fs.Workload(submit=[0, 1], runtime=[10, 10], size=[2, 4])
+    server = Server(fs.Simulation(log, fs.Cluster(4), record=True))
+
+    def said(request, **given):
+        return server.answer(json.dumps({"request": request, **given}).encode())
+
+    said("GET", t=5)
+    assert said("DRAIN", node=3) == {"ok": True}
+    assert said("DRAIN", node=3) == {"error": "DRAIN: node 3 is drained already"}
+    assert said("DRAIN", node="a") == {"error": 'DRAIN: "node" must be a whole number'}
+    assert said("RESUME") == {"error": 'RESUME needs "node"'}
+    assert said("GET", t=60) == {"t": 60.0, "running_ids": []}
+    assert said("RESUME", node=3) == {"ok": True}
+    assert said("GET", t=61) == {"t": 61.0, "running_ids": [2]}
+
+
+def test_a_client_changes_jobs():
+    log = fs.Workload(submit=[0, 1], runtime=[10, 10], size=[2, 4])
+    server = Server(fs.Simulation(log, fs.Cluster(4)))
+
+    def said(**given):
+        return server.answer(json.dumps({"request": "CHANGE", "id": 2, **given}).encode())
+
+    server.answer(b'{"request": "GET", "t": 5}')
+    assert said(size=1.5) == {"error": 'CHANGE: "size" must be a whole number'}
+    assert said(estimate="1h") == {"error": 'CHANGE: "estimate" must be a finite number'}
+    assert said() == {"error": "CHANGE: change: give estimate=, size=, priority= or begin=, what is to change"}
+    assert said(size=2, estimate=60) == {"ok": True}
+    assert server.answer(b'{"request": "GET", "t": 6}') == {"t": 6.0, "running_ids": [1, 2]}

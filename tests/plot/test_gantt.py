@@ -211,3 +211,19 @@ def test_a_chart_of_many_bars_is_painted_in_the_same_colours(torus_run, monkeypa
     pixels = np.asarray(image.get_array()).reshape(-1, 4)
     seen = {tuple((pixel[:3] / 255).tolist()) for pixel in np.unique(pixels[pixels[:, 3] > 0], axis=0)}
     assert seen <= shapes
+
+
+def test_reservations_are_hatched_behind_the_jobs():
+    log = fs.Workload(submit=[0, 0], runtime=[10, 40], size=[1, 1])
+    daily = fs.Reservation("2-3", 5, 9, every=20, name="maintenance")
+    whole = fs.Reservation("all", 60, 70)
+    result = fs.simulate(log, fs.Cluster(4), reservations=[daily, whole], record=True)
+    ax = plot_gantt(result)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["reserved"]
+    (area,) = [each for each in ax.collections if each.get_hatch()]
+    assert area.get_zorder() < min(each.get_zorder() for each in ax.collections if each is not area)
+    points = area.get_paths()[0].vertices.reshape(-1, 5, 2)
+    seconds = result.span[1] / ax.get_xlim()[1]  # of a unit of the axis
+    assert (points[:, 0, 0] * seconds).round(6).tolist() == [5, 25]
+    assert (points[:, 2] * [seconds, 1]).round(6).tolist() == [[9, 4], [29, 4]]
+    assert not plot_gantt(result, rows="allocation").get_legend()

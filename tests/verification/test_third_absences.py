@@ -122,12 +122,10 @@ def test_a_job_that_no_gap_holds_is_a_deadlock_by_name() -> None:
 
 
 def test_what_would_be_wrong_is_refused() -> None:
-    log = fs.Workload(submit=[0], runtime=[7200], size=[4], estimate=[7200])
-    window = fs.Reservation("all", "1h", "3h")
-    with pytest.raises(fs.NotAvailableError, match="with live="):
+    log = fs.Workload(submit=[0], runtime=[7200], size=[4], estimate=[7200], user=[1])
+    window = fs.Reservation("all", "1h", "3h", users=1)
+    with pytest.raises(fs.NotAvailableError, match="for users are not available with live="):
         fs.Simulation(log, fs.Cluster(4), reservations=window, live=10)
-    with pytest.raises(fs.NotAvailableError, match="why is not available with reservations="):
-        fs.simulate(log, fs.Cluster(4), reservations=window).why(0)
 
 
 @pytest.mark.parametrize(

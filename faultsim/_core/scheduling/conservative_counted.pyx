@@ -88,6 +88,7 @@ cdef struct plan_t:
     int32_t n_reservations
     int32_t *at              # per job: where its reservation is
     int32_t *closed          # per job: the closed set of its reservation
+    bint has_views           # there is room for these
 
 cdef enum:
     PLANNED_WITHOUT_LOOK = 1048576
@@ -98,12 +99,24 @@ include "horizon.pxi"
 
 # ---------------------------------------------------------------------------------------------- the plan
 
+cdef int open_views(plan_t *p, const sim_t *s) noexcept nogil:
+    """Room for reservations beside nodes that are closed to jobs, once there are such nodes."""
+    cdef size_t n = s.n
+    if (resize_block(p, &p.reservation, n * sizeof(promised_t)) < 0 or resize_block(p, &p.at, n * sizeof(int32_t)) < 0
+            or resize_block(p, &p.closed, n * sizeof(int32_t)) < 0):
+        return NO_MEMORY
+    p.has_views = True
+    return OK
+
+
 cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
     if line_of_running(p, &p.line, s) < 0:
         return NO_MEMORY
     p.held_at = -INFINITY
     p.until = INFINITY
     p.n_reservations = 0
+    if s.absences.state != NULL and not p.has_views and open_views(p, s) < 0:
+        return NO_MEMORY
     p.defers = may_defer(p, s) and not p.only_plans and s.absences.state == NULL
     p.deferred = False
     if p.defers:
@@ -453,10 +466,9 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.started, p.room_started, sizeof(int32_t))
     own_block(p, &p.logged, p.room_logged, sizeof(logged_t))
     p.until = INFINITY
-    if s.absences.state != NULL:
-        own_block(p, &p.reservation, s.n, sizeof(promised_t))
-        own_block(p, &p.at, s.n, sizeof(int32_t))
-        own_block(p, &p.closed, s.n, sizeof(int32_t))
+    own_block(p, &p.reservation, 0, sizeof(promised_t))
+    own_block(p, &p.at, 0, sizeof(int32_t))
+    own_block(p, &p.closed, 0, sizeof(int32_t))
     return open_scan(s)
 
 

@@ -1,0 +1,49 @@
+"""Nodes that take no new jobs until they are resumed (model.md#drained)."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from faultsim import checks
+from faultsim.arrays import Integers
+from faultsim.errors import DecisionError
+from faultsim.reference.absences import no_absences
+from faultsim.reference.state import State
+
+
+def close_node(state: State, which: Any, drain: bool) -> None:
+    """ "Both are disturbances, and a pass follows" (model.md#drained)."""
+    node = _checked(state, which, drain)
+    state.catch_up()
+    if state.absences is None:
+        state.absences = no_absences(len(state.jobs))
+    state.absences.set_drained(node, drain)
+    state.disturb()
+    state.wakes.append(state.now)
+
+
+def drained_nodes(state: State) -> Integers:
+    """The nodes that are drained, ascending."""
+    mask = 0 if state.absences is None else state.absences.drained
+    return np.array([node for node in range(state.nodes) if mask >> node & 1], np.int32)
+
+
+def _checked(state: State, which: Any, drain: bool) -> int:
+    """The node of a drain or a resume."""
+    if state.world.no_drains:
+        raise DecisionError(f"drain is not available {state.world.no_drains}")
+    if state.table is None and not state.tracking:
+        raise DecisionError(
+            "only a simulation with record=True, failures=, reservations= or live= follows the nodes of jobs, which "
+            "drain needs: give record=True"
+        )
+    try:
+        node = operator.index(which)
+    except TypeError:
+        raise DecisionError(f"a node is named by a whole number, not by {checks.shown(which)}") from None
+    if not 0 <= node < state.nodes:
+        raise DecisionError(f"there is no node {node}: nodes are 0 to {state.nodes - 1}")
+    if (node in drained_nodes(state)) == drain:
+        raise DecisionError(f"node {node} is drained already" if drain else f"node {node} is not drained")
+    return node

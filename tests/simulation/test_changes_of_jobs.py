@@ -1,0 +1,160 @@
+"""Waiting jobs that ask for something else (model.md#changed): by hand, refusals, and random runs on both engines."""
+
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.errors import FaultsimError
+from helpers.acted_runs import drawn
+
+ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
+ORDERS = (
+    "shortest",
+    "largest",
+    "wfp3",
+    fs.Key("priority"),
+    fs.Key("-priority * wait"),
+    fs.Key("-size * wait / (estimate + 1)"),
+)
+
+
+def run(seed: int, engine: str) -> fs.Result:
+    """A run with changes at random times."""
+    rng = random.Random(seed)
+    log, machine, options = drawn(rng)
+    n = len(log)
+    log = log.with_columns(priority=[float(rng.randint(0, 3)) for _ in range(n)])
+    if rng.random() < 0.6 and ":" not in options["scheduler"]:
+        options |= {"scheduler": fs.EasyBackfill(order=rng.choice(ORDERS))}
+    if rng.random() < 0.3:
+        options["overrun"] = "kill"
+    sim = fs.Simulation(log, machine, engine=engine, **options)
+    now = float(log.submit[0])
+    for _ in range(rng.randint(1, 8)):
+        now += rng.choice([0, 1, 5, 17])
+        decision = sim.advance(until=now)
+        assert decision is not None
+        waiting = [
+            job for job in decision.queue.tolist() if decision.queue.restarts[list(decision.queue).index(job)] == 0
+        ]
+        if waiting:
+            changed: dict[str, Any] = {
+                "estimate": rng.choice([0.5, 1, 7, 30]),
+                "priority": rng.randint(0, 3),
+                "size": rng.choice([1, 2, machine.largest_job]),
+                "begin": now + rng.choice([1, 9]),
+            }
+            kept = rng.sample(sorted(changed), rng.randint(1, 3))
+            sim.change(rng.choice(sorted(waiting)), **{name: changed[name] for name in kept})
+    sim.advance()
+    return sim.result()
+
+
+def test_both_engines_agree():
+    for seed in range(150):
+        core, plain = run(seed, "core"), run(seed, "reference")
+        for name in ("start", "finish", "size", "allocated", "backfilled", "restarts"):
+            np.testing.assert_array_equal(core.jobs[name], plain.jobs[name], err_msg=f"{seed} {name}")
+        assert core.ledger == pytest.approx(plain.ledger, rel=1e-9, abs=1e-6), seed
+
+
+LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 10, 10], size=[2, 4, 2, 4], estimate=[10, 10, 30, 10])
+RANKED = LOG.with_columns(priority=[0, 5, 5, 7])
+
+
+def at(until: float, engine: str = "core", log: fs.Workload = LOG, **options: Any) -> fs.Simulation:
+    sim = fs.Simulation(log, fs.Cluster(4), engine=engine, **options)
+    sim.advance(until=until)
+    return sim
+
+
+def starts(sim: fs.Simulation) -> list[float]:
+    sim.advance()
+    return sim.result().jobs["start"].tolist()
+
+
+@ENGINES
+def test_what_changes(engine):
+    assert starts(at(5, engine)) == [0, 10, 20, 30]
+    sim = at(5, engine)
+    sim.change(1, size=2)
+    assert starts(sim) == [0, 5, 10, 15 + 5]
+    assert sim.result().jobs["size"].tolist() == [2, 2, 2, 4]
+    sim = at(5, engine)
+    sim.change(2, estimate=5)
+    assert starts(sim) == [0, 15, 5, 25]
+    sim = at(5, engine, RANKED, scheduler=fs.EasyBackfill(order=fs.Key("priority")))
+    sim.change(3, priority=1)
+    assert starts(sim) == [0, 20, 30, 10]
+
+
+@ENGINES
+def test_a_limit_that_kills_changes_with_the_estimate(engine):
+    sim = at(5, engine, overrun="kill")
+    sim.change(1, estimate="4s")
+    assert starts(sim) == [0, 10, 14, 24]
+    assert sim.result().jobs["state"].tolist() == ["ended", "timed out", "ended", "ended"]
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("job", "given", "options", "said"),
+    [
+        (0, {"size": 1}, {}, "job 0 cannot be changed: it has nodes"),
+        (3, {"size": 1}, {}, "job 3 cannot be changed: it has not arrived yet"),
+        (9, {"size": 1}, {}, "there is no job 9: the log has rows 0 to 3"),
+        (1, {"size": 5}, {}, "job 1 cannot have 5 nodes: the largest job of cluster:4 has 4"),
+        (1, {"size": 0}, {}, "size must be"),
+        (1, {"estimate": -1}, {}, "estimate must be"),
+        (1, {}, {}, "change: give estimate=, size=, priority= or begin="),
+        (1, {"priority": 3}, {}, "the log has no column 'priority' that could change"),
+        (1, {"size": 1}, {"scheduler": fs.External()}, "change is not available with a scheduler from outside"),
+        (1, {"size": 1}, {"checkpointing": fs.Periodic(10, 1)}, "change is not available with checkpointing="),
+        (1, {"estimate": 1}, {"estimates": "actual"}, "change is not available for estimates with estimates='actual'"),
+    ],
+)
+def test_what_is_refused(engine, job, given, options, said):
+    sim = fs.Simulation(LOG, fs.Cluster(4), engine=engine, **options)
+    if "scheduler" not in options:
+        sim.advance(until=2.5)
+    with pytest.raises(FaultsimError, match=said):
+        sim.change(job, **given)
+
+
+def test_copies_and_pickles_have_jobs_of_their_own():
+    sim = at(5)
+    before = sim.copy()
+    sim.change(1, size=2)
+    after, stored = sim.copy(), pickle.loads(pickle.dumps(sim))
+    sim.change(2, size=1)
+    assert starts(before) == [0, 10, 20, 30]
+    for one in (sim, after, stored):
+        assert starts(one) == [0, 5, 10, 20]
+    assert LOG.size.tolist() == [2, 4, 2, 4]
+    assert sim.result().jobs["size"].tolist() == [2, 2, 1, 4]
+
+
+@ENGINES
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "conservative"])
+def test_an_earliest_start_takes_a_job_out_of_the_queue(engine, scheduler):
+    sim = at(5, engine, scheduler=scheduler)
+    sim.change(1, begin=12)
+    assert str(sim.why(1)) == "not eligible: its earliest start is 12 s"
+    assert starts(sim) == [0, 25, 5, 15]
+    assert sim.result().jobs["eligible"].tolist() == [0, 12, 2, 3]
+
+
+@ENGINES
+def test_an_earliest_start_is_to_come_and_of_a_job_in_the_queue(engine):
+    sim = at(5, engine)
+    with pytest.raises(fs.DecisionError, match="job 1 cannot get the earliest start 5 s: it is 5 s already"):
+        sim.change(1, begin=5, size=1)
+    sim.hold(1)
+    with pytest.raises(fs.DecisionError, match="job 1 cannot get another earliest start: it is on hold"):
+        sim.change(1, begin=50)
+    sim.release(1)
+    assert starts(sim) == [0, 25, 5, 15]  # it waits as a job that has come at 5 s
