@@ -1,0 +1,684 @@
+"""Decisions of a ``slurmctld.log``, line by line: see `read_slurmctld_log`.
+
+Each kind of record has a class, and a `Kind` that makes it of lines.  A further kind is one more class and one more
+`Kind` in the list of `read_slurmctld_log`; lines that no kind claims are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
+
+from faultsim.errors import InputError
+from faultsim.readers.input_lines import Lines, shown
+
+#: ``DebugFlags`` and the level of `slurm.conf` that write the lines of this module.
+NEEDED = "DebugFlags=Backfill,Priority"
+#: Lines without a time that may come before the first one with a time: what is no log is refused before its end.
+_MOST_PREFACE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a line says, or several lines of one decision.
+
+    Parameters
+    ----------
+    time : float
+        Of the first line, in seconds since 1970 of the controller's own clock (no zone is applied).
+    line : int
+        Number of the first line, from 1.
+    """
+
+    time: float
+    line: int
+
+    @property
+    def second(self) -> int:
+        """The whole second of the line."""
+        return int(self.time // 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission(Record):
+    """``_slurm_rpc_submit_batch_job: JobId=7 InitPrio=4602``."""
+
+    job: int
+    priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class Priority(Record):
+    """All lines of one computed priority.
+
+    Parameters
+    ----------
+    job : int
+        Id of the job.
+    user, account : str
+        Of the association; "" without weight of fair share.
+    fairshare : float
+        As printed: six decimals.
+    factors : dict of str to float
+        By the names of the log: ``Age``, ``Assoc``, ``Fairshare``, ``JobSize``, ``Partition``, ``QOS``.
+    weights : dict of str to float
+        By the same names.
+    tres : dict of str to float
+        Factor of each resource that the job asks for: ``cpu``, ``mem``, ``gres/gpu`` and so on.
+    site : float
+        The site's own term.
+    nice : float
+        What is subtracted.
+    total : float
+        The sum, with two decimals.
+    partitions : dict of str to int
+        Priority in each partition, of a job that names several.
+    """
+
+    job: int
+    user: str
+    account: str
+    fairshare: float
+    factors: dict[str, float]
+    weights: dict[str, float]
+    tres: dict[str, float]
+    site: float
+    nice: float
+    total: float
+    partitions: dict[str, int]
+
+    @property
+    def priority(self) -> int:
+        """The priority that results: the sum without its fraction, at least 1."""
+        return max(1, int(self.total))
+
+
+@dataclass(frozen=True, slots=True)
+class NewPriority(Record):
+    """``priority for job 7 is now 4602`` or ``initial priority for job 7 is 4602``."""
+
+    job: int
+    priority: int
+    initial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decay(Record):
+    """``Decay factor over 60 seconds goes from 0.9994225 -> 0.965933769``: a calculation period begins."""
+
+    seconds: float
+    rate: float
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Charge(Record):
+    """Usage that a job adds to its associations, from the user's up to root.
+
+    Parameters
+    ----------
+    job : int
+        Id of the job.
+    seconds : float
+        That it ran since the last charge.
+    tres : dict of str to float
+        What it holds.
+    added : list of tuple of (str, str, float, float)
+        Account, user ("" for an account), usage added, usage after it.
+    """
+
+    job: int
+    seconds: float
+    tres: dict[str, float]
+    added: list[tuple[str, str, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd(Record):
+    """``priority_p_job_end: called for job 7``: the last piece of its usage follows."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """An association in the printed fair tree.
+
+    Parameters
+    ----------
+    depth : int
+        1 for children of root.
+    name : str
+        Of the user, or of the account.
+    account : str
+        Its account; equal to `name` for an account.
+    fs : float
+        Its level of fair share.
+    tied : bool
+        Whether it is equal to its predecessor.
+    """
+
+    depth: int
+    name: str
+    account: str
+    fs: float
+    tied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FairTree(Record):
+    """``Fair Tree fairshare algorithm, starting at root:`` and all levels that follow, in the order of ranks."""
+
+    levels: list[Level]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveUsage(Record):
+    """Classic fair share: ``Effective usage for user u1 off bio(bio) ... = 0.000420``."""
+
+    kind: str
+    name: str
+    parent: str
+    usage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Record):
+    """``JobId=12 to start at ..., end at ... on nodes g[1-2] in partition batch``: a plan of the backfill loop."""
+
+    job: int
+    start: float
+    end: float
+    nodes: str
+    partition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Start(Record):
+    """A job starts: ``sched: Allocate JobId=1 NodeList=n1 #CPUs=2 Partition=batch``, or in the backfill loop
+    ``Started JobId=1 in batch on n1`` (without CPUs: 0)."""
+
+    job: int
+    nodes: str
+    cpus: int
+    partition: str
+    backfilled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue(Record):
+    """A job waits again: its node failed, it was preempted, or it was requeued by hand."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Record):
+    """``priority: Weight Age is 1000``: what the controller has read of its configuration."""
+
+    name: str
+    value: float
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Kind(Protocol):
+    """Makes records of lines."""
+
+    #: Words of a line by which it is recognised: one of its first words after the time.
+    words: tuple[bytes, ...]
+
+    def take(self, time: float, line: int, word: bytes, text: bytes) -> Record | None:
+        """Take a line; a record that is complete with it."""
+        ...
+
+    def finish(self) -> Record | None:
+        """The record that is open at the end of the log."""
+        ...
+
+
+@dataclass
+class OneLine:
+    """A kind of record that one line makes.
+
+    Parameters
+    ----------
+    words : tuple of bytes
+        As of `Kind`.
+    pattern : bytes
+        Regular expression, searched in the line.
+    make : callable
+        The record, of the time, the line and the groups.
+    """
+
+    words: tuple[bytes, ...]
+    pattern: bytes
+    make: Callable[[float, int, tuple[str, ...]], Record]
+
+    def __post_init__(self) -> None:
+        self._search = re.compile(self.pattern).search
+
+    def take(self, time: float, line: int, word: bytes, text: bytes) -> Record | None:
+        """The record, if the line has its form."""
+        found = self._search(text)
+        if found is None:
+            return None
+        return self.make(time, line, tuple(_text(group) for group in found.groups(b"")))
+
+    def finish(self) -> None:
+        """Nothing is open."""
+
+
+_FAIRSHARE = re.compile(rb"Fairshare priority of job (\d+) for user (\S+) in acct (\S+) is (.*)")
+_WEIGHTED = re.compile(rb"Weighted (\S+) priority is (\S+) \* (\S+) = ")
+_TRES = re.compile(rb"Weighted TRES:(\S+) is (\S+) \* (\S+) = ")
+_SITE = re.compile(rb"Site priority is (\S+)")
+_PARTITIONS = re.compile(rb"JobId=(\S+) multi-partition priorities: (.*)")
+_TOTAL = re.compile(rb"Job (\d+) priority: .* - (-?[\d.]+) = (-?[\d.]+)\s*$")
+
+
+class PriorityLines:
+    """Lines of one priority, from the fair share to the sum."""
+
+    words: tuple[bytes, ...] = (b"_get_priority_internal:", b"_get_fairshare_priority:")
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self._fair: tuple[str, str, str, float] | None = None
+        self._factors: dict[str, float] = {}
+        self._weights: dict[str, float] = {}
+        self._tres: dict[str, float] = {}
+        self._site = 0.0
+        self._partitions: dict[str, int] = {}
+        self._first: tuple[float, int] | None = None
+
+    def take(self, time: float, line: int, word: bytes, text: bytes) -> Record | None:
+        """Collect a line; the record with the sum."""
+        if word == b"_get_fairshare_priority:":
+            found = _FAIRSHARE.search(text)
+            if found is not None:
+                self._clear()  # of a priority whose sum is missing
+                self._first = time, line
+                self._fair = (
+                    _text(found[1]), _text(found[2]), _text(found[3]), _float(found[4].rpartition(b"= ")[2].split()[0])
+                )  # fmt: skip
+            return None
+        if self._first is None:
+            self._first = time, line
+        if (found := _WEIGHTED.search(text)) is not None:
+            name = _text(found[1])
+            self._factors[name], self._weights[name] = _float(found[2]), _float(found[3])
+        elif (found := _TRES.search(text)) is not None:
+            self._tres[_text(found[1])] = _float(found[2])
+        elif (found := _TOTAL.search(text)) is not None:
+            return self._record(int(found[1]), _float(found[2]), _float(found[3]))
+        elif (found := _SITE.search(text)) is not None:
+            self._site = _float(found[1])
+        elif (found := _PARTITIONS.search(text)) is not None:
+            pairs = (pair.partition("=") for pair in _text(found[2]).split(", "))
+            self._partitions = {name: int(value) for name, _, value in pairs if value.strip().isdigit()}
+        return None
+
+    def _record(self, job: int, nice: float, total: float) -> Priority:
+        fair = self._fair if self._fair is not None and self._fair[0] == str(job) else ("", "", "", 0.0)
+        time, line = self._first or (0.0, 0)
+        made = Priority(
+            time, line, job, fair[1], fair[2], fair[3], self._factors, self._weights, self._tres, self._site, nice,
+            total, self._partitions,
+        )  # fmt: skip
+        self._clear()
+        return made
+
+    def finish(self) -> None:
+        """A priority without its sum is left out: the log ends within it."""
+
+
+_RAN = re.compile(rb"job (\d+) ran for (\S+) seconds")
+_HELD = re.compile(rb"TRES (\S+): (\d+)")
+_ADDING = re.compile(rb"Adding (\S+) new usage to assoc \d+ \(([^/]*)/([^/]*)/.*?\) raw usage is now (\S+?)\.? ")
+#: Energy that is not measured: no amount.
+_NO_AMOUNT = 2**63
+
+
+class UsageLines:
+    """Lines of usage that one job adds."""
+
+    words: tuple[bytes, ...] = (b"_apply_new_usage:",)
+
+    def __init__(self) -> None:
+        self._open: Charge | None = None
+
+    def take(self, time: float, line: int, word: bytes, text: bytes) -> Record | None:
+        """Collect a line; root's share is the last of a charge."""
+        if (found := _RAN.search(text)) is not None:
+            done, self._open = self._open, Charge(time, line, int(found[1]), _float(found[2]), {}, [])
+            return done
+        if (found := _ADDING.search(text)) is not None:
+            if self._open is None:
+                return None  # the log begins within a charge
+            account, user = _text(found[2]), _text(found[3])
+            self._open.added.append((account, "" if user == "(null)" else user, _float(found[1]), _float(found[4])))
+            if account == "root" and user == "(null)":
+                return self.finish()
+        elif self._open is not None and (found := _HELD.search(text)) is not None and int(found[2]) < _NO_AMOUNT:
+            self._open.tres[_text(found[1])] = float(found[2])
+        return None
+
+    def finish(self) -> Record | None:
+        """The open charge."""
+        done, self._open = self._open, None
+        return done
+
+
+_LEVEL = re.compile(rb"_ft_debug:(\s+)(=?)(\S+) \((\S+)\):\s+(\S+)")
+
+
+class FairTreeLines:
+    """The printed fair tree: ends with the first line of another kind, so it is complete when anything else is read."""
+
+    words: tuple[bytes, ...] = (b"_apply_priority_fs:", b"_ft_debug:")
+
+    def __init__(self) -> None:
+        self.open: FairTree | None = None
+
+    def take(self, time: float, line: int, word: bytes, text: bytes) -> Record | None:
+        """Collect a level."""
+        if word == b"_apply_priority_fs:":
+            done = self.finish()
+            if b"Fair Tree" in text:
+                self.open = FairTree(time, line, [])
+            return done
+        found = _LEVEL.search(text)
+        if found is not None and self.open is not None:
+            depth = max(1, (len(found[1]) - 1) // 4)
+            level = Level(depth, _text(found[3]), _text(found[4]), _float(found[5]), bool(found[2]))
+            self.open.levels.append(level)
+        return None
+
+    def finish(self) -> Record | None:
+        """The open tree."""
+        done, self.open = self.open, None
+        return done
+
+
+def _one_line_kinds() -> list[OneLine]:
+    """Kinds whose records are one line each."""
+    return [
+        OneLine(
+            (b"_slurm_rpc_submit_batch_job:", b"slurm_allocate_resources:", b"_slurm_rpc_allocate_resources:"),
+            rb"JobId=(\d+) .*?(?:InitPrio|priority)=(\d+)",
+            lambda time, line, found: Submission(time, line, int(found[0]), int(found[1])),
+        ),
+        OneLine(
+            (b"decay_apply_weighted_factors:",),
+            rb"priority for job (\d+) is now (\d+)",
+            lambda time, line, found: NewPriority(time, line, int(found[0]), int(found[1]), False),
+        ),
+        OneLine(
+            (b"priority_p_set:",),
+            rb"initial priority for job (\d+) is (\d+)",
+            lambda time, line, found: NewPriority(time, line, int(found[0]), int(found[1]), True),
+        ),
+        OneLine(
+            (b"_decay_thread:",),
+            rb"Decay factor over (\S+) seconds goes from (\S+) -> (\S+)",
+            lambda time, line, found: Decay(time, line, float(found[0]), float(found[1]), float(found[2])),
+        ),
+        OneLine(
+            (b"priority_p_job_end:",),
+            rb"called for job (\d+)",
+            lambda time, line, found: JobEnd(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"_priority_p_set_assoc_usage_debug:",),
+            rb"Effective usage for (user|account) (\S+) off ([^(\s]+)\(.* (\S+)\s*$",
+            lambda time, line, found: EffectiveUsage(time, line, found[0], found[1], found[2], float(found[3])),
+        ),
+        OneLine(
+            (b"_dump_job_sched:",),
+            rb"JobId=(\d+)\S* to start at (\S+), end at (\S+) on nodes (\S+) in partition (\S+)",
+            lambda time, line, found: Plan(
+                time, line, int(found[0]), clock(found[1]), clock(found[2]), found[3], found[4]
+            ),
+        ),
+        OneLine(
+            (b"Allocate",),
+            rb"Allocate JobId=(?:\d+_\d+\()?(\d+)\)? NodeList=(\S+) #CPUs=(\d+) Partition=(\S+)",
+            lambda time, line, found: Start(time, line, int(found[0]), found[1], int(found[2]), found[3], False),
+        ),
+        OneLine(
+            (b"_start_job:",),
+            rb"Started JobId=(?:\d+_\d+\()?(\d+)\)? in (\S+) on (\S+)",
+            lambda time, line, found: Start(time, line, int(found[0]), found[2], 0, found[1], True),
+        ),
+        OneLine(
+            (b"requeue",),
+            rb"requeue job JobId=(?:\d+_\d+\()?(\d+)",
+            lambda time, line, found: Requeue(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"preempted",),
+            rb"preempted JobId=(?:\d+_\d+\()?(\d+)\)? has been requeued",
+            lambda time, line, found: Requeue(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"_job_requeue_op:",),
+            rb"JobId=(?:\d+_\d+\()?(\d+)",
+            lambda time, line, found: Requeue(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"_internal_setup:",),
+            rb"priority: (.+) is ([\d.]+)\s*$",
+            lambda time, line, found: Setting(time, line, found[0], float(found[1])),
+        ),
+    ]
+
+
+@dataclass
+class SlurmctldLog:
+    """The records of a log, in the order of its lines.
+
+    Parameters
+    ----------
+    name : str
+        The file, for messages.
+    records : list of Record
+        In the order of the lines that complete them.
+    lines : int
+        Number of lines of the log.
+    version : str
+        Of Slurm, "" if the log does not begin with the start of the controller.
+    """
+
+    name: str
+    records: list[Record] = field(default_factory=list)
+    lines: int = 0
+    version: str = ""
+
+    def of(self, kind: type[R]) -> Iterator[R]:
+        """The records of a kind."""
+        return (record for record in self.records if type(record) is kind)
+
+    def needs(self, kind: type[Record], what: str) -> None:
+        """Refuse a log without records of a kind.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        if not any(type(record) is kind for record in self.records):
+            raise InputError(
+                f"{self.name}: no {what} among {self.lines:,} lines; the controller writes them with {NEEDED} in "
+                "slurm.conf, or after 'scontrol setdebugflags +Priority' and 'scontrol setdebugflags +Backfill'"
+            )
+
+
+def read_slurmctld_log(path: str | os.PathLike[str], kinds: Sequence[Kind] = ()) -> SlurmctldLog:
+    """Read the decisions of a ``slurmctld.log`` with ``DebugFlags=Backfill,Priority``.
+
+    Lines of other kinds and of all levels of ``SlurmctldDebug`` are skipped; time is linear in the size of the log.
+
+    Parameters
+    ----------
+    path : path
+        The log, plain or packed with gzip, xz or bzip2; "-" is standard input.
+    kinds : sequence of Kind, default ()
+        Kinds of records in addition to those of this module.
+
+    Returns
+    -------
+    SlurmctldLog
+        With at least one line that has a time; it may have no record.
+
+    Raises
+    ------
+    InputError
+        No such file; no log of slurmctld; times in a form that names no day (``LogTimeFormat``).
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "slurmctld.log")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("[2026-12-01T00:03:32.118] _slurm_rpc_submit_batch_job: JobId=4 InitPrio=1784\\n")
+    ...     log = read_slurmctld_log(path)
+    >>> log.records
+    [Submission(time=1796083412.118, line=1, job=4, priority=1784)]
+    """
+    lines = Lines(path)
+    log = SlurmctldLog(lines.name)
+    tree = FairTreeLines()
+    all_kinds: list[Kind] = [PriorityLines(), UsageLines(), tree, *_one_line_kinds(), *kinds]
+    by_word: dict[bytes, list[Kind]] = {}
+    for kind in all_kinds:
+        for word in kind.words:
+            by_word.setdefault(word, []).append(kind)
+    add = log.records.append
+    times = _Times(log.name)
+    number = 0
+    for block in lines:
+        for text in block.splitlines():
+            number += 1
+            words = text.split(None, 4)
+            if len(words) < 2 or not text.startswith(b"["):
+                if not times.begun and number > _MOST_PREFACE:
+                    raise times.refused(text)
+                continue
+            for word in words[1:4]:
+                if word in by_word:
+                    break
+            else:
+                if not times.begun:
+                    log.version = _version(text) or log.version
+                    times.check(words[0], text)
+                elif not log.version and b" version " in text:
+                    log.version = _version(text)
+                continue
+            time = times.of(words[0], text)
+            for kind in by_word[word]:
+                # The tree has no last line of its own.
+                if tree.open is not None and kind is not tree:
+                    add(tree.finish())  # type: ignore[arg-type]
+                made = kind.take(time, number, word, text)
+                if made is not None:
+                    add(made)
+    log.lines = number
+    for kind in all_kinds:
+        if (made := kind.finish()) is not None:
+            add(made)
+    if not times.begun:
+        if number == 0:
+            raise InputError(f"{log.name}: empty; expected the log of slurmctld")
+        raise times.refused(b"")
+    return log
+
+
+class _Times:
+    """Times of lines: ``[2026-12-01T00:03:32.118]``, also without the fraction and with a zone, which is left out."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._last, self._seconds = b"", 0.0
+        self.begun = False
+        self._first = b""
+
+    def of(self, stamp: bytes, text: bytes) -> float:
+        """Seconds since 1970 of a line."""
+        second = stamp[1:20]
+        if second != self._last:
+            try:
+                moment = datetime.fromisoformat(second.decode("ascii", "replace"))
+            except ValueError:
+                raise self.refused(text) from None
+            self._seconds = moment.replace(tzinfo=UTC).timestamp()
+            self._last, self.begun = second, True
+        fraction = stamp[21:24]
+        return self._seconds + (int(fraction) / 1000.0 if stamp[20:21] == b"." and fraction.isdigit() else 0.0)
+
+    def check(self, stamp: bytes, text: bytes) -> None:
+        """A line of no kind, before the first record."""
+        if not self._first:
+            self._first = text
+        try:
+            datetime.fromisoformat(stamp[1:20].decode("ascii", "replace"))
+        except ValueError:
+            raise self.refused(text) from None
+        self.begun = True
+
+    def refused(self, text: bytes) -> InputError:
+        """The message about a file that is no such log."""
+        quoted = f" but {shown(text)}" if text else ""
+        return InputError(
+            f"{self._name}: not a log of slurmctld: lines begin with a time such as [2026-12-01T00:03:32.118] "
+            f"(LogTimeFormat=iso8601_ms){quoted}"
+        )
+
+
+def clock(text: str) -> float:
+    """Seconds since 1970 of ``2026-12-01T00:03:32`` on a clock without zone; NaN of other text.
+
+    Examples
+    --------
+    >>> clock("1970-01-02T00:00:01"), clock("Unknown")
+    (86401.0, nan)
+    """
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return float("nan")
+
+
+def written_clock(seconds: float) -> str:
+    """The inverse of `clock`, without the fraction.
+
+    Examples
+    --------
+    >>> written_clock(86401.5)
+    '1970-01-02T00:00:01'
+    """
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _version(text: bytes) -> str:
+    found = re.search(rb"slurmctld version (\S+)", text)
+    return "" if found is None else _text(found[1])
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _float(data: bytes) -> float:
+    try:
+        return float(data)
+    except ValueError:
+        return float("nan")
