@@ -187,6 +187,18 @@ class EffectiveUsage(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class NormalizedUsage(Record):
+    """Classic fair share: ``Normalized usage for user u1 off bio(bio) 433.739399 / 5924.634615 = 0.073209``: usage of
+    an association, and of root."""
+
+    kind: str
+    name: str
+    parent: str
+    usage: float
+    whole: float
+
+
+@dataclass(frozen=True, slots=True)
 class Plan(Record):
     """``JobId=12 to start at ..., end at ... on nodes g[1-2] in partition batch``: a plan of the backfill loop."""
 
@@ -212,6 +224,29 @@ class Start(Record):
 @dataclass(frozen=True, slots=True)
 class Requeue(Record):
     """A job waits again: its node failed, it was preempted, or it was requeued by hand."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueBuild(Record):
+    """A pass of the main loop or a cycle of the backfill loop begins: the queue of waiting jobs is built."""
+
+    backfill: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPriority(Record):
+    """``BACKFILL: test for JobId=21 Prio=4006 Partition=gpu``: a job's priority as the backfill loop has it."""
+
+    job: int
+    priority: int
+    partition: str
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyTest(Record):
+    """``update_job_dependency: Dependency information for JobId=7``: the job waits for others."""
 
     job: int
 
@@ -380,8 +415,15 @@ class UsageLines:
 _LEVEL = re.compile(rb"_ft_debug:(\s+)(=?)(\S+) \((\S+)\):\s+(\S+)")
 
 
+#: What the thread that computes priorities writes after a tree.
+_AFTER_TREE = frozenset({
+    b"_get_fairshare_priority:", b"_get_priority_internal:", b"_apply_new_usage:", b"_decay_thread:",
+    b"priority_p_job_end:", b"_internal_setup:",
+})  # fmt: skip
+
+
 class FairTreeLines:
-    """The printed fair tree: ends with the first line of another kind, so it is complete when anything else is read."""
+    """The printed fair tree: ends with what its thread writes next, so it is complete when that is read."""
 
     words: tuple[bytes, ...] = (b"_apply_priority_fs:", b"_ft_debug:")
 
@@ -442,6 +484,13 @@ def _one_line_kinds() -> list[OneLine]:
             lambda time, line, found: EffectiveUsage(time, line, found[0], found[1], found[2], float(found[3])),
         ),
         OneLine(
+            (b"_priority_p_set_assoc_usage_debug:",),
+            rb"Normalized usage for (user|account) (\S+) off ([^(\s]+)\(.*\) (\S+) / (\S+) = ",
+            lambda time, line, found: NormalizedUsage(
+                time, line, found[0], found[1], found[2], float(found[3]), float(found[4])
+            ),
+        ),
+        OneLine(
             (b"_dump_job_sched:",),
             rb"JobId=(\d+)\S* to start at (\S+), end at (\S+) on nodes (\S+) in partition (\S+)",
             lambda time, line, found: Plan(
@@ -472,6 +521,26 @@ def _one_line_kinds() -> list[OneLine]:
             (b"_job_requeue_op:",),
             rb"JobId=(?:\d+_\d+\()?(\d+)",
             lambda time, line, found: Requeue(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"Running",),
+            rb"sched: Running job scheduler",
+            lambda time, line, found: QueueBuild(time, line, False),
+        ),
+        OneLine(
+            (b"_attempt_backfill:",),
+            rb"_attempt_backfill: beginning",
+            lambda time, line, found: QueueBuild(time, line, True),
+        ),
+        OneLine(
+            (b"_attempt_backfill:",),
+            rb"BACKFILL: test for JobId=(\d+) Prio=(\d+) Partition=(\S+)",
+            lambda time, line, found: QueuedPriority(time, line, int(found[0]), int(found[1]), found[2]),
+        ),
+        OneLine(
+            (b"update_job_dependency:",),
+            rb"Dependency information for JobId=(\d+)",
+            lambda time, line, found: DependencyTest(time, line, int(found[0])),
         ),
         OneLine(
             (b"_internal_setup:",),
@@ -585,8 +654,8 @@ def read_slurmctld_log(path: str | os.PathLike[str], kinds: Sequence[Kind] = ())
                 continue
             time = times.of(words[0], text)
             for kind in by_word[word]:
-                # The tree has no last line of its own.
-                if tree.open is not None and kind is not tree:
+                # The tree has no last line of its own: what the same thread writes next ends it.
+                if tree.open is not None and kind is not tree and word in _AFTER_TREE:
                     add(tree.finish())  # type: ignore[arg-type]
                 made = kind.take(time, number, word, text)
                 if made is not None:
