@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import faultsim as fs
-from faultsim.readers import slurmctld_log as log_reader
+from faultsim.data import slurmctld_records as log_reader
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 
 #: Lines of a recording of Slurm 22.05.8, shortened.

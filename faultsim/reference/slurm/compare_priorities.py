@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from faultsim.readers import slurmctld_log as lines
-from faultsim.readers.slurm_requests import JobRequest
+from faultsim.data import slurmctld_records as lines
+from faultsim.data.slurm_requests import JobRequest
 from faultsim.reference.slurm import priority as rules
 from faultsim.reference.slurm import usage
 from faultsim.reference.slurm.accounts import Accounts, Association
