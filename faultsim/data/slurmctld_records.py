@@ -222,6 +222,13 @@ class Requeue(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class DownNodeReply(Record):
+    """``JobId=6 complete response from DOWN node g1``: the clean-up of a job ends on a node that is down."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
 class QueueBuild(Record):
     """A pass of the main loop or a cycle of the backfill loop begins: the queue of waiting jobs is built."""
 

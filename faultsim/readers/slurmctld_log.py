@@ -18,6 +18,7 @@ from faultsim.data.slurmctld_records import (
     Charge,
     Decay,
     DependencyTest,
+    DownNodeReply,
     EffectiveUsage,
     FairTree,
     JobEnd,
@@ -301,6 +302,11 @@ def _one_line_kinds() -> list[OneLine]:
             (b"_job_requeue_op:",),
             rb"JobId=(?:\d+_\d+\()?(\d+)",
             lambda time, line, found: Requeue(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"job_epilog_complete:",),
+            rb"JobId=(?:\d+_\d+\()?(\d+)\)? complete response from DOWN node",
+            lambda time, line, found: DownNodeReply(time, line, int(found[0])),
         ),
         OneLine(
             (b"Running",),

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from faultsim.data import slurmctld_records as lines
+from faultsim.data.host_lists import expanded
 from faultsim.data.slurm_requests import JobRequest
 from faultsim.reference.slurm import priority as rules
 from faultsim.reference.slurm import usage
@@ -151,8 +152,9 @@ class _Job:
     #: CPUs of the last node selection, if other than asked for; and those of the last printed size.
     selected: float | None = None
     printed: float | None = None
-    #: What it held in an earlier run: from its start on priorities count it instead of the request.
+    #: What it held in its last run, and whether priorities count it instead of the request.
     allocated: dict[str, float] | None = None
+    keeps_allocation: bool = False
     #: When age began, as an earlier priority says; when a requeued job may begin.
     accrue: float | None = None
     begin: float | None = None
@@ -244,6 +246,7 @@ class _Comparison:
         self._started = any(type(record) is lines.Setting for record in log.records[:40])
         if not self._started:
             self._known = dict.fromkeys(self._known, False)
+        self._known_in_period = dict(self._known)
 
     def run(self) -> PriorityComparison:
         """Read all records."""
@@ -257,6 +260,7 @@ class _Comparison:
             lines.Plan: self._plan,
             lines.Start: self._start,
             lines.Requeue: self._requeue,
+            lines.DownNodeReply: self._down_node,
             lines.QueueBuild: lambda record: self._builds.append(record.time),
             lines.DependencyTest: self._depends,
         }
@@ -272,6 +276,7 @@ class _Comparison:
         now = self._periods[record.line]
         if not self._fair_tree:
             self._classic.begin_period()
+            self._known_in_period = dict(self._known)
         usage.decay(self.site.accounts, self._rate, record.seconds)
         self._last_period = now - record.seconds
         self._now, self._period = now, self._period + 1
@@ -282,7 +287,11 @@ class _Comparison:
         account, user, added, after = record.added[0]
         association = self.site.accounts.find(account, user)
         if association is None:
-            self._left_out(self.result.charges, f"unknown association {account}/{user or '-'}")
+            self.result.charges.total += 1
+            cause = f"no association of user {user} in account {account} is configured"
+            self.result.charges.differences.append(
+                Difference(record.time, record.line, record.job, f"{added:.6f}", "none", cause)
+            )
             return
         held = self._job(record.job)
         if held is not None:
@@ -292,12 +301,14 @@ class _Comparison:
         factor = self.site.usage_factors.get(held.request.qos, 1.0) if held is not None else 1.0
         computed = usage.charge(self._rate, record.seconds, amount, factor)
         compared = self.result.charges
-        compared.total += 1
-        if math.isclose(computed, added, rel_tol=SAME, abs_tol=2e-6):
-            compared.exact += 1
-            usage.add(association, computed)
+        right = math.isclose(computed, added, rel_tol=SAME, abs_tol=2e-6)
+        usage.add(association, computed if right else added)
+        if held is None and any(self.site.billing.values()):
+            self._left_out(compared, "partition of the job not in the log")
         else:
-            usage.add(association, added)
+            compared.total += 1
+            compared.exact += right
+        if not right and held is not None:
             compared.differences.append(
                 Difference(
                     record.time, record.line, record.job, f"{added:.6f}", f"{computed:.6f}",
@@ -425,7 +436,7 @@ class _Comparison:
         self._select(record.job, record.nodes)
         held = self._job(record.job)
         if held is not None:
-            held.partition = record.partition
+            held.partition, held.keeps_allocation = record.partition, False
 
     def _select(self, job: int, nodes: str) -> None:
         held = self._job(job)
@@ -438,6 +449,11 @@ class _Comparison:
 
     def _depends(self, record: lines.DependencyTest) -> None:
         self._depending.add(record.job)
+
+    def _down_node(self, record: lines.DownNodeReply) -> None:
+        held = self._job(record.job)
+        if held is not None:
+            held.keeps_allocation = True
 
     def _requeue(self, record: lines.Requeue) -> None:
         held = self._job(record.job)
@@ -452,14 +468,25 @@ class _Comparison:
         if held is None:
             return
         compared = self.result.priorities
+        if not record.user and self.site.weights.fairshare:
+            self._left_out(compared, "cut by the beginning of the log")
+            return
         association = self.site.accounts.find(record.account, record.user)
         names = held.request.partitions
         if held.inferred:
             held.request = replace(held.request, nice=record.nice)
         partitions = [self.site.partitions[name] for name in names if name in self.site.partitions]
         if association is None or len(partitions) < len(names) or not names:
-            what = f"association {record.account}/{record.user}" if association is None else f"partition {names}"
-            self._left_out(compared, f"not in the configuration: {what}")
+            if association is None:
+                cause = f"no association of user {record.user} in account {record.account}"
+            else:
+                cause = "no partition " + (
+                    ", ".join(set(names) - set(self.site.partitions)) or "with the printed factor"
+                )
+            compared.total += 1
+            compared.differences.append(
+                Difference(record.time, record.line, record.job, str(record.priority), "none", f"{cause} is configured")
+            )
             return
         reason = self._unknown(record, held, association)
         if reason:
@@ -501,6 +528,8 @@ class _Comparison:
             compared.late += ok[0] == 1
             if ok[0] == 2:
                 self.result.given["age begins as an earlier priority of the job says"] += 1
+            if (ok[1].tres is held.allocated) != held.keeps_allocation:
+                self.result.given["amounts of the last run, or not, as printed"] += 1
             if ok[1].cpus != held.request.cpus:
                 self.result.given["CPUs of another node selection than the request"] += 1
             if held.inferred:
@@ -519,13 +548,21 @@ class _Comparison:
 
     def _unknown(self, record: lines.Priority, held: _Job, association: Association) -> str:
         """What the log does not say of a priority's state, if it begins while the controller runs."""
-        if not self._started and self.site.weights.fairshare:
-            if self._fair_tree and not self._seen_tree:
-                return "before the first fair tree of the log"
-            if not self._fair_tree and not all(self._known[each] for each in association.path()):
-                return "usage of the association not yet in the log"
+        if self._started:
+            return ""
         first, held.printed_before = not held.printed_before, True
-        if not self._started and first and held.inferred and record.job not in self._submitted:
+        submission = self._submitted.get(record.job)
+        if self._period == 0 and (submission is None or submission.line < record.line):
+            return "before the first calculation period of the log"
+        if self.site.weights.fairshare and self._fair_tree and not self._seen_tree:
+            return "before the first fair tree of the log"
+        known = self._fair_tree or all(self._known_in_period.get(each, False) for each in association.path())
+        if self.site.weights.fairshare and not known:
+            return "usage of the association not yet in the log"
+        if any(run.start < self._begin for run in held.request.runs) and held.allocated is None:
+            return "job that was requeued before the log begins"
+        partly = held.inferred or held.request.exclusive or "array" in held.request.special
+        if first and partly and submission is None:
             return "first priority of a job that was submitted before the log begins"
         return ""
 
@@ -571,8 +608,8 @@ class _Comparison:
         """What the job counts as: its request, or what it held in an earlier run."""
         found = [self._request(held, cpus, held.request.tres) for cpus in self._cpus(held)]
         if held.allocated is not None:
-            allocated = [self._request(held, held.allocated.get("cpu", 0.0), held.allocated)]
-            found = allocated + [replace(each, tres=held.allocated) for each in found] + found
+            allocated = self._request(held, held.allocated.get("cpu", 0.0), held.allocated)
+            found.insert(0 if held.keeps_allocation else len(found), allocated)
         return found
 
     def _cpus(self, held: _Job) -> list[float]:
@@ -667,36 +704,6 @@ class _Comparison:
         compared.left_out[reason] = compared.left_out.get(reason, 0) + 1
 
 
-def expanded(nodes: str) -> list[str]:
-    """Names of a list of nodes.
-
-    Examples
-    --------
-    >>> expanded("g[1-2],n3,rack[08-10]")
-    ['g1', 'g2', 'n3', 'rack08', 'rack09', 'rack10']
-    """
-    found: list[str] = []
-    at = 0
-    while at < len(nodes):
-        bracket, comma = nodes.find("[", at), nodes.find(",", at)
-        if bracket < 0 or 0 <= comma < bracket:
-            end = comma if comma >= 0 else len(nodes)
-            found.append(nodes[at:end])
-            at = end + 1
-            continue
-        close = nodes.find("]", bracket)
-        if close < 0:
-            found.append(nodes[at:])
-            break
-        for part in nodes[bracket + 1 : close].split(","):
-            low, _, high = part.partition("-")
-            if low.isdigit() and (high or low).isdigit():
-                width = len(low)
-                found += [f"{nodes[at:bracket]}{n:0{width}d}" for n in range(int(low), int(high or low) + 1)]
-        at = close + 2
-    return [name for name in found if name]
-
-
 def compare_priorities(
     log: lines.SlurmctldLog, site: PrioritySite, jobs: Mapping[int, JobRequest] | None = None
 ) -> PriorityComparison:
@@ -714,4 +721,4 @@ def compare_priorities(
     return _Comparison(log, site, jobs or {}).run()
 
 
-__all__ = ["Compared", "Difference", "PriorityComparison", "PrioritySite", "compare_priorities", "expanded"]
+__all__ = ["Compared", "Difference", "PriorityComparison", "PrioritySite", "compare_priorities"]

@@ -1,0 +1,63 @@
+"""How many decisions of recorded runs of Slurm the model reproduces: the table of docs/background/slurm-exactness.md.
+
+python benchmarks/slurm_recordings.py ../shared/data/slurm/runs
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from faultsim.cli.slurm_decisions import compare
+from faultsim.readers.slurm_priority_files import read_priority_conf
+from faultsim.readers.slurm_requests import read_slurm_requests
+from faultsim.readers.slurmctld_log import read_slurmctld_log
+from faultsim.reference.slurm.compare_priorities import PriorityComparison
+
+HEADER = "| recording | priorities | a second late | from the log alone | charges of usage | levels of fair share |"
+
+
+def compared(folder: Path, *, jobs: bool = True) -> PriorityComparison:
+    """The comparison of a recording, with or without what its jobs asked for."""
+    log = read_slurmctld_log(folder / "slurmctld.log.xz")
+    conf = read_priority_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
+    requests = read_slurm_requests(folder / "sacct.txt") if jobs else {}
+    return compare(log, conf, "slurm.conf", requests)[0]
+
+
+def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComparison]) -> str:
+    """A row of the table."""
+
+    def of(each: str, results: list[PriorityComparison]) -> str:
+        exact = sum(getattr(result, each).exact for result in results)
+        total = sum(getattr(result, each).total for result in results)
+        return f"{exact:,} of {total:,}" if total else "-"
+
+    late = sum(result.priorities.late for result in with_jobs)
+    return (
+        f"| {name} | {of('priorities', with_jobs)} | {late} | {of('priorities', alone)} | "
+        f"{of('charges', with_jobs)} | {of('levels', with_jobs)} |"
+    )
+
+
+def table(runs: Path) -> Iterator[str]:
+    """The lines of the table, the sum last."""
+    yield HEADER
+    yield "|---|---|---|---|---|---|"
+    both, alone = [], []
+    for folder in sorted(path for path in runs.iterdir() if (path / "slurmctld.log.xz").is_file()):
+        both.append(compared(folder))
+        alone.append(compared(folder, jobs=False))
+        yield row(folder.name, both[-1:], alone[-1:])
+    yield row("**all**", both, alone)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=Path, help="the folder of the recordings")
+    for line in table(parser.parse_args().runs):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
