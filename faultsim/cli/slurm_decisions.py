@@ -108,6 +108,9 @@ def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) ->
         for part in conf.partitions.values()
     }
     half_life = seconds("prioritydecayhalflife", "7-0")
+    dampening = number("fairsharedampeningfactor", 1)
+    if dampening < 1:
+        raise InputError(f"{where}FairShareDampeningFactor={dampening:g}: expected at least 1")
     return PrioritySite(
         weights=weights,
         cluster=rules.Cluster(
@@ -122,7 +125,7 @@ def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) ->
         qos=conf.qos,
         usage_factors=conf.usage_factors,
         half_life=0.0 if math.isinf(half_life) else half_life,
-        dampening=number("fairsharedampeningfactor", 1),
+        dampening=dampening,
         merge_tied=merge_tied,
     )  # fmt: skip
 

@@ -87,7 +87,7 @@ class Priority(Record):
     @property
     def priority(self) -> int:
         """The priority that results: the sum without its fraction, at least 1."""
-        return max(1, int(self.total))
+        return max(1, int(min(self.total, 2.0**32 - 1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.slurm_values import natural
 
-#: Depth of files that include each other.
-_MOST_INCLUDED = 20
 _KEY = re.compile(r"([A-Za-z][\w/:.-]*)\s*\+?=\s*")
 
 
@@ -100,7 +98,7 @@ def read_priority_conf(
         No such file, no nodes, no partitions, text that is none of these; with file and line.
     """
     rows: list[tuple[str, int, dict[str, str]]] = []
-    for name, number, text in _conf_lines(Path(os.fspath(conf)), 0):
+    for name, number, text in _conf_lines(Path(os.fspath(conf)), []):
         rows.append((name, number, _pairs(name, number, text)))
     found = PriorityConf({}, {}, {})
     defaults: dict[str, dict[str, str]] = {"nodename": {}, "partitionname": {}}
@@ -137,10 +135,12 @@ def read_priority_conf(
     return found
 
 
-def _conf_lines(path: Path, depth: int) -> list[tuple[str, int, str]]:
+def _conf_lines(path: Path, within: list[Path]) -> list[tuple[str, int, str]]:
     """Lines without comments, continued lines joined, files included."""
-    if depth > _MOST_INCLUDED:
-        raise InputError(f"{path}: files include each other more than {_MOST_INCLUDED} deep")
+    if path.resolve() in within:
+        raise InputError(f"{path}: the file includes itself")
+    if len(within) > 8:
+        raise InputError(f"{path}: files include each other more than 8 deep")
     found: list[tuple[str, int, str]] = []
     lines = Lines(path)
     text = b"".join(lines).decode("utf-8-sig", "replace")
@@ -154,7 +154,7 @@ def _conf_lines(path: Path, depth: int) -> list[tuple[str, int, str]]:
         whole, pending = (pending + bare).strip(), ""
         if whole.lower().startswith("include "):
             other = Path(whole.split(None, 1)[1].strip())
-            found += _conf_lines(other if other.is_absolute() else path.parent / other, depth + 1)
+            found += _conf_lines(other if other.is_absolute() else path.parent / other, [*within, path.resolve()])
         elif whole:
             found.append((lines.name, begin, whole))
         begin = 0
@@ -183,8 +183,12 @@ def _pairs(name: str, number: int, text: str) -> dict[str, str]:
     return found
 
 
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 15
+
+
 def _whole(name: str, number: int, key: str, text: str) -> int:
-    if not text.isdigit():
+    if not _is_whole(text):
         raise InputError(f"{name}, line {number}: {key}={text}: expected a whole number")
     return int(text)
 
@@ -197,6 +201,8 @@ def _node(name: str, number: int, node: str, pairs: dict[str, str]) -> NodeLine:
     if not cpus:
         sockets = get("sockets") if "sockets" in pairs else get("boards") * get("socketsperboard")
         cpus = sockets * get("corespersocket") * get("threadspercore")
+    if cpus < 1:
+        raise InputError(f"{name}, line {number}: node {node} has no CPUs")
     return NodeLine(node, cpus, float(get("realmemory")), _gpus(pairs.get("gres", "")))
 
 
@@ -238,7 +244,7 @@ def tres_weights(where: str, text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
-        match = re.fullmatch(r"([\d.]+)([KMGTP]?)", value.strip(), re.IGNORECASE)
+        match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([KMGTP]?)", value.strip(), re.IGNORECASE | re.ASCII)
         if match is None:
             raise InputError(f"{where}: expected weights as CPU=1.0,Mem=0.25G, got {part!r}")
         name = key.strip().lower()
@@ -259,7 +265,7 @@ def duration(where: str, text: str) -> float:
         return math.inf
     days, dash, rest = text.rpartition("-")
     parts = rest.split(":")
-    if not all(part.isdigit() for part in parts) or (dash and not days.isdigit()) or len(parts) > 3:
+    if not all(map(_is_whole, parts)) or (dash and not _is_whole(days)) or len(parts) > 3:
         raise InputError(f"{where}: expected a time as days-hours:minutes:seconds or minutes, got {text!r}")
     numbers = [int(part) for part in parts]
     if dash:
@@ -298,10 +304,10 @@ def _read_accounts(path: str | os.PathLike[str], conf: PriorityConf) -> None:
 def _set(each: AccountLine, pairs: dict[str, str], where: str) -> None:
     shares = pairs.get("fairshare", pairs.get("shares", pairs.get("share")))
     if shares is not None:
-        if shares.lower() != "parent" and not shares.isdigit():
+        if shares.lower() != "parent" and not _is_whole(shares):
             raise InputError(f"{where}: fairshare={shares}: expected a whole number or parent")
         each.shares = None if shares.lower() == "parent" else int(shares)
-    if pairs.get("priority", "").isdigit():
+    if _is_whole(pairs.get("priority", "")):
         each.priority = int(pairs["priority"])
 
 
@@ -426,7 +432,7 @@ def _modify(
     if kind == "qos":
         for each in names:
             if "priority" in given:
-                if not given["priority"].isdigit():
+                if not _is_whole(given["priority"]):
                     raise InputError(f"{where}: priority={given['priority']}: expected a whole number")
                 conf.qos[each] = int(given["priority"])
             if "usagefactor" in given:
@@ -443,14 +449,14 @@ def _modify(
 
 def _check_gres(path: str | os.PathLike[str], conf: PriorityConf) -> None:
     counts: dict[str, float] = {}
-    for name, number, text in _conf_lines(Path(os.fspath(path)), 0):
+    for name, number, text in _conf_lines(Path(os.fspath(path)), []):
         if not text.lower().startswith(("nodename=", "name=")):
             continue
         pairs = _pairs(name, number, text)
         if pairs.get("name", "").lower() != "gpu":
             continue
         count = (
-            float(pairs["count"]) if pairs.get("count", "").isdigit() else float(len(expanded(pairs.get("file", ""))))
+            float(pairs["count"]) if _is_whole(pairs.get("count", "")) else float(len(expanded(pairs.get("file", ""))))
         )
         for each in expanded(pairs["nodename"]) if "nodename" in pairs else list(conf.nodes):
             counts[each] = counts.get(each, 0.0) + count

@@ -116,7 +116,7 @@ def _request(table: SlurmTable, row: int) -> JobRequest | None:
         return next((text for name in names if name in table.columns and (text := table.columns[name][row])), "")
 
     raw = get("jobidraw", "jobid")
-    if not raw.isdigit():
+    if not _is_whole(raw):
         return None  # a step, or elements of an array that have not begun
     options = submit_options(get("submitline"))
     tres: dict[str, float] = {}
@@ -128,7 +128,7 @@ def _request(table: SlurmTable, row: int) -> JobRequest | None:
             tres[name] = value
     cpus = tres.get("cpu", cpus if cpus is not None and not math.isnan(cpus) else 0.0)
     least = options.get("nodes", "").partition("-")[0]
-    if least.isdigit():
+    if _is_whole(least):
         nodes = float(least)
     special: list[str] = [name for name in ("array", "dependency", "begin") if name in options]
     if "_" in get("jobid") and "array" not in special:
@@ -140,20 +140,24 @@ def _request(table: SlurmTable, row: int) -> JobRequest | None:
     run = Run(clock(get("submit")), clock(get("eligible")), clock(get("start")), clock(get("end")), get("state"))
     return JobRequest(
         int(raw), get("user"), get("account"), get("qos"), partitions,
-        int(nodes) if nodes is not None and not math.isnan(nodes) else 1, cpus, tres, _minutes(table, row),
-        float(nice) if re.fullmatch(r"-?\d+", nice) else 100.0 if "nice" in options else 0.0,
+        int(nodes) if nodes is not None and math.isfinite(nodes) else 1, cpus, tres, _minutes(table, row),
+        float(nice) if re.fullmatch(r"-?\d{1,12}", nice, re.ASCII) else 100.0 if "nice" in options else 0.0,
         "exclusive" in options, tuple(special), options, [run],
     )  # fmt: skip
 
 
 def _minutes(table: SlurmTable, row: int) -> float:
     """The time limit in minutes, infinite without one."""
-    if "timelimitraw" in table.columns and (raw := table.columns["timelimitraw"][row]).isdigit():
+    if "timelimitraw" in table.columns and _is_whole(raw := table.columns["timelimitraw"][row]):
         return float(raw)
     text = table.columns.get("timelimit", [""] * (row + 1))[row]
     days, _, rest = text.rpartition("-")
     parts = rest.split(":")
-    if not all(part.isdigit() for part in (*parts, days or "0")) or len(parts) != 3:
+    if not all(map(_is_whole, (*parts, days or "0"))) or len(parts) != 3:
         return math.inf
     hours, minutes, seconds = map(int, parts)
     return int(days or 0) * 1440 + hours * 60 + minutes + seconds / 60
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 15

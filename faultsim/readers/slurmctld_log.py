@@ -95,7 +95,7 @@ _WEIGHTED = re.compile(rb"Weighted (\S+) priority is (\S+) \* (\S+) = ")
 _TRES = re.compile(rb"Weighted TRES:(\S+) is (\S+) \* (\S+) = ")
 _SITE = re.compile(rb"Site priority is (\S+)")
 _PARTITIONS = re.compile(rb"JobId=(\S+) multi-partition priorities: (.*)")
-_TOTAL = re.compile(rb"Job (\d+) priority: .* - (-?[\d.]+) = (-?[\d.]+)\s*$")
+_TOTAL = re.compile(rb"Job (\d+) priority: .* - (-?\d+(?:\.\d+)?) = (-?\d+(?:\.\d+)?)\s*$")
 
 
 class PriorityLines:
@@ -251,7 +251,7 @@ def _one_line_kinds() -> list[OneLine]:
         ),
         OneLine(
             (b"_decay_thread:",),
-            rb"Decay factor over (\S+) seconds goes from (\S+) -> (\S+)",
+            rb"Decay factor over (\d+(?:\.\d+)?) seconds goes from (\S+) -> (\S+)",
             lambda time, line, found: Decay(time, line, float(found[0]), float(found[1]), float(found[2])),
         ),
         OneLine(
@@ -403,7 +403,10 @@ def read_slurmctld_log(path: str | os.PathLike[str], kinds: Sequence[Kind] = ())
                 # The tree has no last line of its own: what the same thread writes next ends it.
                 if tree.open is not None and kind is not tree and word in _AFTER_TREE:
                     add(tree.finish())  # type: ignore[arg-type]
-                made = kind.take(time, number, word, text)
+                try:
+                    made = kind.take(time, number, word, text)
+                except ValueError:
+                    continue  # the words of a line of this kind, but no number where it has one
                 if made is not None:
                     add(made)
     log.lines = number

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from faultsim.errors import InputError
 
+#: Most levels of a tree.
+MOST_LEVELS = 100
 #: ``fairshare=parent``: the association takes no part in its level.
 OF_PARENT = -1
 
@@ -99,11 +102,9 @@ class Accounts:
         for each in self._by_name.values():
             # Where levels are equal, Slurm keeps this order: users first, then by name.
             each.children.sort(key=lambda child: (not child.user, child.name))
-        reached = sum(1 for _ in root.all())
-        if reached < len(self._by_name):
-            raise InputError(
-                f"{len(self._by_name) - reached} associations are not below root: their parents form a circle"
-            )
+            depth = sum(1 for _ in islice(each.path(), MOST_LEVELS + 1))
+            if depth > MOST_LEVELS:
+                raise InputError(f"{each.name!r}: its parents form a circle, or are more than {MOST_LEVELS}")
 
     def find(self, account: str, user: str = "") -> Association | None:
         """An account, or a user's association in it."""

@@ -674,10 +674,10 @@ class _Comparison:
                 )
             else:
                 cpus = (2 * size - nodes / site.cluster.nodes) * site.cluster.cpus
-            if cpus > 0:
+            if 0 < cpus < 1e12:
                 held.printed = float(round(cpus))
         age = record.factors.get("Age", 0.0)
-        if age > 0.0:
+        if 0.0 < age <= 1.0 and math.isfinite(site.weights.max_age):
             held.accrue = now - round(age * site.weights.max_age)
 
     def _cause(self, record: lines.Priority, found: Mapping[str, float], held: _Job, age: float) -> str:
@@ -689,8 +689,7 @@ class _Comparison:
             if abs(computed - value) < 1.1e-6:
                 continue
             if name == "Age":
-                seconds = round(value * self.site.weights.max_age)
-                parts.append(f"age {seconds} s, computed {age:g} s")
+                parts.append(f"age {value * self.site.weights.max_age:.0f} s, computed {age:g} s")
             elif name == "JobSize":
                 cpus = "unknown" if held.printed is None else f"{held.printed:g}"
                 parts.append(f"size of {cpus} CPUs, asked for {held.request.cpus:g}")

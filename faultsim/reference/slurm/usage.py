@@ -18,7 +18,7 @@ def decay_rate(half_life: float) -> float:
     >>> decay_rate(1200.0)
     0.9994225
     """
-    return 1.0 - 0.693 / half_life if half_life > 0 else 1.0
+    return max(0.0, 1.0 - 0.693 / half_life) if half_life > 0 else 1.0
 
 
 def decay(accounts: Accounts, rate: float, seconds: float) -> None:

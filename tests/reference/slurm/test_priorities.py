@@ -163,7 +163,7 @@ def test_classic_values_last_for_a_period():
         ([(Association("a"), "root")], "no root"),
         ([(Association("root"), ""), (Association("a"), "x")], "unknown parent account 'x'"),
         ([(Association("root"), ""), (Association("root"), "")], "listed twice"),
-        ([(Association("root"), ""), (Association("a"), "b"), (Association("b"), "a")], "form a circle"),
+        ([(Association("root"), ""), (Association("a"), "b"), (Association("b"), "a")], "parents form a circle"),
     ],
 )
 def test_trees_that_are_none(rows, message):
