@@ -17,8 +17,6 @@ from faultsim.readers.node_tables import NodeRow
 from faultsim.readers.slurm_conf import read_conf
 from faultsim.reading import site_of
 
-_Path = str | os.PathLike[str]
-
 
 @dataclass(frozen=True)
 class SlurmConf(SlurmRecord):
@@ -119,9 +117,9 @@ class SlurmConf(SlurmRecord):
 
 @entry
 def read_slurm_conf(
-    conf: _Path | Sequence[_Path],
-    accounts: _Path | Sequence[_Path] | None = None,
-    gres: _Path | None = None,
+    conf: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    accounts: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    gres: str | os.PathLike[str] | None = None,
 ) -> SlurmConf:
     """Read the configuration of a site that runs Slurm.
 
@@ -163,7 +161,7 @@ def read_slurm_conf(
     return SlurmConf(**vars(record))
 
 
-def _paths(given: _Path | Sequence[_Path]) -> list[str]:
+def _paths(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
     several = [given] if isinstance(given, str | os.PathLike) else list(given)
     if not several:
         raise OptionError("no file given")

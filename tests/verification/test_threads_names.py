@@ -33,7 +33,7 @@ OF_THEIR_OWN = {
 KINDS = {
     "Checkpointing", "CompiledOrder", "CompiledPlacement", "CompiledScheduler", "Placement", "Predictor", "QueueOrder",
     "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice", "IgnoredKey",
-    "Slurm", "SlurmAssociation", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmQos", "read_slurm_conf",
+    "Slurm", "SlurmAssociation", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmQos",
     "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes",
 }  # fmt: skip
 ERRORS = {
