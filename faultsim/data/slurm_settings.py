@@ -61,17 +61,18 @@ SETTINGS: dict[str, Setting] = _listed(
     Setting("PreemptExemptTime", "time", 0.0),
     Setting("SchedulerType", "word", "sched/backfill", ("sched/backfill", "sched/builtin")),
     Setting(
-        "SelectType", "word", "select/cons_tres", ("select/cons_tres", "select/cons_res", "select/linear")
+        "SelectType", "word", "select/cons_tres",
+        ("select/cons_tres", "select/cons_res", "select/linear", "select/cray_aries"),
     ),
     Setting(
         "SelectTypeParameters", "words", (),
-        ("CR_CPU", "CR_CPU_Memory", "CR_Core", "CR_Core_Memory", "CR_Socket", "CR_Socket_Memory", "CR_Memory", "CR_LLN",
-         "CR_Pack_Nodes", "CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK", "OTHER_CONS_RES", "OTHER_CONS_TRES",
-         "LL_SHARED_GRES"),
+        ("CR_CPU", "CR_CPU_Memory", "CR_Core", "CR_Core_Memory", "CR_Socket", "CR_Socket_Memory", "CR_Memory",
+         "CR_Board", "CR_Board_Memory", "CR_LLN", "CR_Pack_Nodes", "CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK",
+         "OTHER_CONS_RES", "OTHER_CONS_TRES", "LL_SHARED_GRES"),
     ),
     Setting(
         "AccountingStorageEnforce", "words", (),
-        ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all", "none"),
+        ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all", "none", "0", "1"),
     ),
     Setting("EnforcePartLimits", "word", "NO", ("NO", "ALL", "ANY", "YES")),
     Setting("DefMemPerCPU", "memory", None),

@@ -56,7 +56,7 @@ def read_conf(paths: Sequence[str], accounts: Sequence[str] | None, gres: str | 
     return reading.finished(None if accounts is None else read_accounts(accounts))
 
 
-def conf_lines(path: str, within: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+def conf_lines(path: str, within: tuple[str, ...] = (), known: str | None = None) -> list[tuple[str, str]]:
     """Where each line is and its text, without comments, continued lines joined and files included."""
     lines = Lines(path)
     here = os.path.realpath(path) if path != "-" else os.path.join(os.getcwd(), "-")
@@ -64,7 +64,7 @@ def conf_lines(path: str, within: tuple[str, ...] = ()) -> list[tuple[str, str]]
         raise InputError(f"{lines.name}: the file includes itself")
     if len(within) > MOST_INCLUDED:
         raise InputError(f"{lines.name}: files include each other more than {MOST_INCLUDED} deep")
-    text = b"".join(lines).decode("utf-8-sig", "replace")
+    text = b"".join(lines).decode("utf-8-sig", "replace") if known is None else known
     found: list[tuple[str, str]] = []
     pending, begin = "", 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -156,22 +156,22 @@ class _Reading:
 
     def read(self, path: str) -> None:
         lines = Lines(path)
-        with_first = next(iter(lines), b"")
-        first = with_first.decode("utf-8-sig", "replace").lstrip()
-        if first.startswith("Configuration data as of"):
-            self._shown_config(path)
-        elif re.match(r"NodeName=\S+[^\n]*\bCoresPerSocket=", first) and re.search(r"\bCPUTot=", first):
-            for where, values in _blocks(path, "NodeName"):
+        text = b"".join(lines).decode("utf-8-sig", "replace")
+        begin = text.lstrip()[:4096]
+        if begin.startswith("Configuration data as of"):
+            self._shown_config(path, text)
+        elif re.match(r"NodeName=\S+[^\n]*\bCoresPerSocket=", begin) and re.search(r"\bCPUTot=", begin):
+            for where, values in _blocks(lines.name, text, "NodeName"):
                 self._shown_node(where, values)
-        elif re.match(r"PartitionName=", first) and re.search(r"\bAllowGroups=", first):
-            for where, values in _blocks(path, "PartitionName"):
+        elif begin.startswith("PartitionName=") and re.search(r"\bTotalNodes=", begin):
+            for where, values in _blocks(lines.name, text, "PartitionName"):
                 self._shown_partition(where, values)
         else:
-            self._conf(path)
+            self._conf(path, text)
 
-    def _conf(self, path: str) -> None:
+    def _conf(self, path: str, whole_text: str) -> None:
         defaults: dict[str, dict[str, tuple[str, str]]] = {"nodename": {}, "partitionname": {}}
-        for where, text in conf_lines(path):
+        for where, text in conf_lines(path, known=whole_text):
             pairs = pairs_of(where, text)
             first = pairs[0][0].lower()
             by_key = {key.lower(): (key, value) for key, value in pairs}
@@ -201,10 +201,15 @@ class _Reading:
         for low, (key, value) in pairs.items():
             if low not in known:
                 self.ignored.append(ignored_key(key, value, where, table, known))
+            elif low == "gres" and value != "(null)":
+                others = [part for part in re.split(r",(?![^(]*\))", value) if part.split(":")[0].lower() != "gpu"]
+                if others:
+                    effect = "jobs would wait for this resource"
+                    self.ignored.append(IgnoredKey("Gres", ",".join(others), where, effect))
 
-    def _shown_config(self, path: str) -> None:
+    def _shown_config(self, path: str, whole_text: str) -> None:
         """``scontrol show config``: all settings, of which only those that mean something are listed as ignored."""
-        for where, text in conf_lines(path):
+        for where, text in conf_lines(path, known=whole_text):
             match = re.match(r"([A-Za-z][\w\[\]]*)\s*=\s?(.*)", text)
             if match is None:
                 continue
@@ -383,7 +388,7 @@ class _Reading:
             effect = "jobs could share cores (FORCE: all jobs do); here each core has one job"
             self.ignored.append(IgnoredKey("OverSubscribe", shared, where, effect))
         mode = text("preemptmode")
-        cluster = self.settings.get("PreemptMode", ("OFF",))
+        cluster = [word for word in self.settings.get("PreemptMode", ()) if word not in ("GANG", "WITHIN")]
         modes = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG", "WITHIN")
         preempt_mode = (cluster[0] if cluster else "OFF") if mode is None else ",".join(
             one_of(where, "PreemptMode", part.strip(), modes) for part in mode.split(","))  # fmt: skip
@@ -446,26 +451,24 @@ def _with(thing: Any, **changes: Any) -> Any:
     return replace(thing, **changes)
 
 
-def _blocks(path: str, first: str) -> list[tuple[str, dict[str, str]]]:
+def _blocks(name: str, text: str, first: str) -> list[tuple[str, dict[str, str]]]:
     """Records of scontrol, on one line each or on several; words without "=" belong to the value before."""
     found: list[tuple[str, dict[str, str]]] = []
-    lines = Lines(path)
-    text = b"".join(lines).decode("utf-8-sig", "replace")
     last = ""
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.split():
             key, equals, value = word.partition("=")
             if equals and re.fullmatch(r"[A-Za-z_]\w*", key):
                 if key == first:
-                    found.append((f"{lines.name}, line {number}", {}))
+                    found.append((f"{name}, line {number}", {}))
                 if not found:
-                    raise InputError(f"{lines.name}, line {number}: expected {first}=, got {shown(line.encode())}")
+                    raise InputError(f"{name}, line {number}: expected {first}=, got {shown(line.encode())}")
                 last = key
                 found[-1][1][key] = value
             elif found and last:
                 found[-1][1][last] += f" {word}"
             else:
-                raise InputError(f"{lines.name}, line {number}: expected {first}=, got {shown(line.encode())}")
+                raise InputError(f"{name}, line {number}: expected {first}=, got {shown(line.encode())}")
     return found
 
 

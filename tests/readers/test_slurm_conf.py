@@ -1,5 +1,6 @@
 """slurm.conf, gres.conf and accounts: `faultsim.read_slurm_conf`."""
 
+import io
 import re
 from pathlib import Path
 from textwrap import wrap
@@ -143,6 +144,21 @@ class TestConf:
         assert listed["CoreSpecCount"][1] == "so many cores of the node would be kept for the system"
         assert listed["AllowGroups"][1] == "jobs of other groups would be refused"
         assert listed["MaxTme"][1] == "unknown key (did you mean 'MaxTime'?)"
+
+    def test_other_resources_of_nodes_are_listed(self, site):
+        conf = site("gpu:v100:2", "gpu:v100:2,shard:8")
+        assert [(key.name, key.value, key.effect) for key in conf.ignored] == [
+            ("Gres", "shard:8", "jobs would wait for this resource")
+        ]
+        assert conf.nodes[0].gpu_count == 2
+
+    def test_standard_input_is_read_once(self, site, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(SITE.encode()))))
+        assert fs.read_slurm_conf("-").nodes == site().nodes
+
+    def test_modes_of_preemption(self, site):
+        conf = site(more="PreemptMode=GANG,SUSPEND\nPartitionName=p Nodes=g1 PreemptMode=OFF\n")
+        assert [part.preempt_mode for part in conf.partitions] == ["SUSPEND", "OFF"]
 
     def test_no_key_is_both_read_and_ignored(self):
         for read, ignored in (
