@@ -63,6 +63,8 @@ class SlurmConf(SlurmRecord):
     def site(self) -> Site:
         """The nodes and partitions as a machine: nodes of equal amounts, features and partitions are a class.
 
+        Nodes with a State that no job starts on, such as DOWN, are left out; partitions stay, whatever their State.
+
         Raises
         ------
         OptionError
@@ -72,7 +74,7 @@ class SlurmConf(SlurmRecord):
         rows = []
         used = [part for part in self.partitions if part.nodes]
         for node in self.nodes:
-            if node.state.startswith("FUTURE"):
+            if not node.is_up:
                 continue
             gpus = [(kind or "gpu", number) for kind, number in node.gpus.items() if number]
             if len(gpus) > 1:
@@ -90,7 +92,7 @@ class SlurmConf(SlurmRecord):
                 )
             )  # fmt: skip
         if not rows:
-            raise OptionError(f"{self.name}: no node that exists: all have State=FUTURE")
+            raise OptionError(f"{self.name}: no node on which jobs start: see the State of the nodes")
         return site_of(rows)
 
     @cached_property

@@ -24,8 +24,7 @@ def _of_nodes(conf: SlurmRecord) -> Iterator[str]:
     used = {name for part in conf.partitions for name in part.nodes}
     if lone := [node.name for node in conf.nodes if node.name not in used]:
         yield f"{checks.count(len(lone), 'nodes')} in no partition: {_listed(lone)}"
-    up = ("UNKNOWN", "UP", "IDLE", "CLOUD")
-    if down := [node.name for node in conf.nodes if node.state not in up]:
+    if down := [node.name for node in conf.nodes if not node.is_up]:
         yield f"{checks.count(len(down), 'nodes')} with a State that no job starts on: {_listed(down)}"
     counted = any("Memory" in word for word in conf.settings["SelectTypeParameters"])
     if counted and (small := [node.name for node in conf.nodes if node.memory <= 1]):

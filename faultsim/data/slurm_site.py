@@ -49,6 +49,11 @@ class SlurmNode:
     state: str = "UNKNOWN"
 
     @property
+    def is_up(self) -> bool:
+        """Whether jobs start on it, by its configured state."""
+        return self.state in ("UNKNOWN", "UP", "IDLE", "CLOUD")
+
+    @property
     def gpu_count(self) -> int:
         """GPUs of all types."""
         return sum(self.gpus.values())

@@ -156,6 +156,12 @@ class TestConf:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(SITE.encode()))))
         assert fs.read_slurm_conf("-").nodes == site().nodes
 
+    def test_nodes_on_which_no_job_starts_are_not_on_the_site(self, site):
+        assert site().site.nodes == 6
+        assert site(more="DownNodes=g1,n10 State=DOWN\nNodeName=z CPUs=1 State=FUTURE\n").site.nodes == 4
+        with pytest.raises(fs.OptionError, match="no node on which jobs start"):
+            site(more="DownNodes=g[1-2],n[01-03,10] State=DRAIN\n").site  # noqa: B018
+
     def test_modes_of_preemption(self, site):
         conf = site(more="PreemptMode=GANG,SUSPEND\nPartitionName=p Nodes=g1 PreemptMode=OFF\n")
         assert [part.preempt_mode for part in conf.partitions] == ["SUSPEND", "OFF"]
