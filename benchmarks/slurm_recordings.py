@@ -13,7 +13,10 @@ from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import PriorityComparison
 
-HEADER = "| recording | priorities | a second late | from the log alone | charges of usage | levels of fair share |"
+HEADER = (
+    "| recording | priorities | a second late | from the log alone | charges of usage | levels of fair share | "
+    "seconds of running jobs |"
+)
 
 
 def compared(folder: Path, *, jobs: bool = True) -> PriorityComparison:
@@ -35,14 +38,14 @@ def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComp
     late = sum(result.priorities.late for result in with_jobs)
     return (
         f"| {name} | {of('priorities', with_jobs)} | {late} | {of('priorities', alone)} | "
-        f"{of('charges', with_jobs)} | {of('levels', with_jobs)} |"
+        f"{of('charges', with_jobs)} | {of('levels', with_jobs)} | {of('run_seconds', with_jobs)} |"
     )
 
 
 def table(runs: Path) -> Iterator[str]:
     """The lines of the table, the sum last."""
     yield HEADER
-    yield "|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|"
     both, alone = [], []
     for folder in sorted(path for path in runs.iterdir() if (path / "slurmctld.log.xz").is_file()):
         both.append(compared(folder))

@@ -41,8 +41,9 @@ def add_command(commands: Any) -> None:
         "compare-decisions",
         help="how many of a site's own decisions the model reproduces",
         description="Compare the decisions in a slurmctld.log with those of the model, each from the recorded state "
-        "before it. The log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model reproduces at least "
-        "99.9 % of the priorities, 1 if it reproduces fewer, 2 for bad input.",
+        "before it: priorities, and the usage, levels of fair share and seconds of running jobs (of GrpTRESRunMins) "
+        "on which they and limits depend. The log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model "
+        "reproduces at least 99.9 % of the priorities, 1 if it reproduces fewer, 2 for bad input.",
     )
     parser.add_argument("log", metavar="LOG", help="a slurmctld.log, also packed, or a folder that has one")
     parser.add_argument("--conf", metavar="F", help="slurm.conf (default: beside the log)")
@@ -216,7 +217,7 @@ def _print(name: str, compared: Compared, first: int) -> None:
         return
     percent = f"{math.floor(10_000 * compared.share) / 100:.2f} %"
     late = f", {compared.late} of them a second late" if compared.late else ""
-    print(f"{name:<24}{compared.exact:>9,} of {compared.total:,} ({percent}){late}")
+    print(f"{name:<26}{compared.exact:>9,} of {compared.total:,} ({percent}){late}")
     for each in compared.differences[:first]:
         job = f" job {each.job}" if each.job else ""
         print(
@@ -252,6 +253,7 @@ def perform(args: argparse.Namespace) -> int:
     other = _other_settings(log, site, conf)
     kinds: dict[str, Compared] = {
         "priorities": result.priorities, "charges of usage": result.charges, "levels of fair share": result.levels,
+        "seconds of running jobs": result.run_seconds,
     }  # fmt: skip
     if not result.priorities.total:
         reasons: Sequence[str] = sorted(result.priorities.left_out)

@@ -31,6 +31,7 @@ from faultsim.data.slurmctld_records import (
     QueuedPriority,
     Record,
     Requeue,
+    RunSecondsLeft,
     Setting,
     SlurmctldLog,
     Start,
@@ -199,7 +200,7 @@ _LEVEL = re.compile(rb"_ft_debug:(\s+)(=?)(\S+) \((\S+)\):\s+(\S+)")
 #: What the thread that computes priorities writes after a tree.
 _AFTER_TREE = frozenset({
     b"_get_fairshare_priority:", b"_get_priority_internal:", b"_apply_new_usage:", b"_decay_thread:",
-    b"priority_p_job_end:", b"_internal_setup:",
+    b"priority_p_job_end:", b"_internal_setup:", b"_handle_qos_tres_run_secs:", b"_handle_assoc_tres_run_secs:",
 })  # fmt: skip
 
 
@@ -253,6 +254,14 @@ def _one_line_kinds() -> list[OneLine]:
             (b"_decay_thread:",),
             rb"Decay factor over (\d+(?:\.\d+)?) seconds goes from (\S+) -> (\S+)",
             lambda time, line, found: Decay(time, line, float(found[0]), float(found[1]), float(found[2])),
+        ),
+        OneLine(
+            (b"_handle_qos_tres_run_secs:", b"_handle_assoc_tres_run_secs:"),
+            rb"job (\d+): Removed (\d+) unused seconds from (QOS|assoc) (\S+) TRES (\S+) "
+            rb"grp_used_tres_run_secs = (\d+)",
+            lambda time, line, found: RunSecondsLeft(
+                time, line, int(found[0]), found[2], found[3], found[4], float(found[1]), float(found[5])
+            ),
         ),
         OneLine(
             (b"priority_p_job_end:",),
