@@ -24,6 +24,11 @@ from faultsim.reference.slurm.compare_priorities import (
 
 #: What each kind of decision is, and the share of it that a model to be trusted reproduces.
 LEAST = {"priorities": 0.999}
+#: ``PriorityFlags`` that are modelled, or change no priority of a waiting job.
+FLAGS = frozenset({
+    "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "FAIR_TREE", "INCR_ONLY", "MAX_TRES", "NO_FAIR_TREE", "NO_NORMAL_ALL",
+    "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES", "SMALL_RELATIVE_TO_TIME",
+})  # fmt: skip
 #: Files beside the log that are used if none are named.
 _BESIDE_CONF, _BESIDE_ACCOUNTS = "slurm.conf", (("accounts.txt",), ("sacctmgr.cfg", "qos.txt"))
 _BESIDE_JOBS, _BESIDE_GRES = "sacct.txt", "gres.conf"
@@ -89,7 +94,7 @@ def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) ->
         tres=files.tres_weights(where + "PriorityWeightTRES", settings.get("priorityweighttres", "")),
         max_age=seconds("prioritymaxage", "7-0"),
         favor_small=settings.get("priorityfavorsmall", "no").lower() in ("yes", "true", "1"),
-        flags=frozenset(filter(None, settings.get("priorityflags", "").upper().replace(" ", "").split(","))),
+        flags=_flags(where, settings.get("priorityflags", "")),
     )  # fmt: skip
     rows = [(Association("root"), "")]
     for each in conf.accounts:
@@ -129,6 +134,18 @@ def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) ->
         dampening=dampening,
         merge_tied=merge_tied,
     )  # fmt: skip
+
+
+def _flags(where: str, text: str) -> frozenset[str]:
+    """``PriorityFlags``, of which none is accepted without effect."""
+    flags = set(filter(None, text.upper().replace(" ", "").split(",")))
+    unknown = sorted(flags - FLAGS)
+    if unknown:
+        known = ", ".join(sorted(FLAGS))
+        raise InputError(f"{where}PriorityFlags={unknown[0]}: priorities are not modelled with it; known: {known}")
+    if "NO_NORMAL_ALL" in flags:
+        flags |= {f"NO_NORMAL_{name}" for name in ("ASSOC", "PART", "QOS", "TRES")}
+    return frozenset(flags)
 
 
 def _log_in(path: str) -> str:

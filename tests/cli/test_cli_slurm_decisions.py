@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from faultsim.cli.slurm_decisions import site_of
+from faultsim.readers.slurm_priority_files import read_priority_conf
 from helpers.command import refused, run
 
 SCENE = Path(__file__).parents[1] / "readers" / "slurm" / "08s-scene"
@@ -114,3 +116,28 @@ def test_a_plain_log_is_read_alike(capsys, scene):
     packed = compare(capsys, log)
     plain = compare(capsys, scene / "slurmctld.log")
     assert plain == (packed[0], packed[1].replace("slurmctld.log.xz", "slurmctld.log"), packed[2])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("PriorityFlags=DEPTH_OBLIVIOUS", "PriorityFlags=DEPTH_OBLIVIOUS: priorities are not modelled with it"),
+        ("PriorityType=priority/basic", "only priority/multifactor has factors"),
+        ("FairShareDampeningFactor=0", "FairShareDampeningFactor=0: expected at least 1"),
+        ("PriorityMaxAge=soon", "prioritymaxage: expected a time as days-hours:minutes:seconds or minutes, got 'soon'"),
+        ("PriorityWeightAge=much", "priorityweightage=much: expected a number"),
+    ],
+)
+def test_settings_that_have_no_meaning(capsys, scene, line, message):
+    conf = scene / "slurm.conf"
+    conf.write_text(conf.read_text() + line + "\n")
+    assert message in refused(capsys, "slurm", "compare-decisions", scene)
+
+
+def test_flags_of_raw_factors_at_once(scene):
+    conf = scene / "slurm.conf"
+    conf.write_text(conf.read_text() + "PriorityFlags=NO_NORMAL_ALL, MAX_TRES\n")
+    flags = site_of(read_priority_conf(conf), "").weights.flags
+    assert flags == {
+        "MAX_TRES", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES",
+    }  # fmt: skip

@@ -413,8 +413,11 @@ class _Comparison:
         self._factors = tree.factors
         self._seen_tree = True
         if differs:
-            # Ranks by the printed levels, which are the state that priorities are computed from.
+            # What is printed is the state that priorities are computed from: ranks, and the usage behind the levels.
             self._factors = self._ranks(record)
+            root = self.site.accounts.root
+            self._known = {each: each is root for each in root.all()}
+            self._learn(record)
 
     def _is_user(self, level: lines.Level) -> bool:
         return self.site.accounts.find(level.account, level.name) is not None and not (
@@ -575,6 +578,8 @@ class _Comparison:
         now = self._now if periodic else record.second
         fair_share = self._fair_share(association)
         recorded = self._integers.get(record.line)
+        if "INCR_ONLY" in self.site.weights.flags:
+            recorded = None  # the job keeps a higher one; the sum is compared
         tried: list[tuple[int, rules.Request, rules.Totals, float]] = []
         ok = None
         for late, begin in self._age_begins(held, now, initial):
@@ -641,6 +646,9 @@ class _Comparison:
 
     def _age_begins(self, held: _Job, now: float, initial: bool) -> list[tuple[int, float | None]]:
         """When age began: by the rule (0), a second later (1), as an earlier line says (2); None: not yet."""
+        if "ACCRUE_ALWAYS" in self.site.weights.flags and held.request.runs:
+            submits = [run.submit for run in held.request.runs if run.submit <= now]
+            return [(0, submits[-1] if submits else None)]
         if initial:
             return [(0, None)]
         runs = held.request.runs

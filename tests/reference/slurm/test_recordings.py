@@ -80,3 +80,15 @@ def test_a_log_that_begins_while_the_controller_runs(tmp_path):
     assert found.priorities.exact == found.priorities.total > 0
     kept = sum(1 for _ in log.of(records.Priority))
     assert found.priorities.total + sum(found.priorities.left_out.values()) == kept
+
+
+def test_usage_that_an_administrator_resets(tmp_path):
+    """The levels that are printed then are the state of all that follows: one tree differs."""
+    log = read_slurmctld_log(SCENE / "slurmctld.log.xz")
+    site = site_of(read_priority_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"]), "")
+    for each in site.accounts.root.all():
+        each.usage = 1000.0  # another state than that of the controller, which begins without usage
+    found = compare_priorities(log, site, read_slurm_requests(SCENE / "sacct.txt"))
+    trees = {difference.line for difference in found.levels.differences}
+    assert len(trees) == 1
+    assert found.priorities.exact == found.priorities.total == 23
