@@ -97,7 +97,7 @@ def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) ->
         flags=_flags(where, settings.get("priorityflags", "")),
     )  # fmt: skip
     rows = [(Association("root"), "")]
-    for each in conf.accounts:
+    for each in conf.accounts.values():
         shares = OF_PARENT if each.shares is None else each.shares
         rows.append((Association(each.account, each.user, shares, each.priority), each.parent))
     accounts = Accounts(rows)

@@ -60,8 +60,8 @@ class PriorityConf:
         Settings of slurm.conf that are no nodes and no partitions, by their names in lower case.
     nodes, partitions : dict of str
         By name.
-    accounts : list of AccountLine
-        Without root itself; with its own user.
+    accounts : dict of tuple of (str, str) to AccountLine
+        By account and user; without root itself, with its own user.
     qos : dict of str to int
         Priorities.
     usage_factors : dict of str to float
@@ -71,7 +71,7 @@ class PriorityConf:
     settings: dict[str, str]
     nodes: dict[str, NodeLine]
     partitions: dict[str, PartitionLine]
-    accounts: list[AccountLine] = field(default_factory=list)
+    accounts: dict[tuple[str, str], AccountLine] = field(default_factory=dict)
     qos: dict[str, int] = field(default_factory=lambda: {"normal": 0})
     usage_factors: dict[str, float] = field(default_factory=dict)
 
@@ -127,7 +127,7 @@ def read_priority_conf(
         found.partitions[part.name] = part
     if not found.partitions:
         raise InputError(f"{os.fspath(conf)}: no line with PartitionName=; expected a slurm.conf")
-    found.accounts.append(AccountLine("root", "root", "root"))
+    _put(found, AccountLine("root", "root", "root"))
     for path in accounts:
         _read_accounts(path, found)
     if gres is not None:
@@ -313,11 +313,7 @@ def _set(each: AccountLine, pairs: dict[str, str], where: str) -> None:
 
 def _put(conf: PriorityConf, each: AccountLine) -> AccountLine:
     """The association, which replaces one of the same names (root's own user)."""
-    for place, known in enumerate(conf.accounts):
-        if (known.account, known.user) == (each.account, each.user):
-            conf.accounts[place] = each
-            return each
-    conf.accounts.append(each)
+    conf.accounts[each.account, each.user] = each
     return each
 
 
@@ -391,15 +387,15 @@ def _read_commands(name: str, rows: list[tuple[int, str]], conf: PriorityConf) -
             _modify(conf, kind, names, selected, given, where)
         elif action in ("delete", "remove"):
             accounts = selected.get("account", given.get("account", "")).split(",")
-            conf.accounts = [
-                each
-                for each in conf.accounts
+            conf.accounts = {
+                key: each
+                for key, each in conf.accounts.items()
                 if not (
                     each.user in names and (accounts == [""] or each.account in accounts)
                     if kind == "user"
                     else each.account in names
                 )
-            ]
+            }
         else:
             raise InputError(f"{where}: expected add, modify or delete, got {shown(text.encode())}")
 
@@ -441,7 +437,7 @@ def _modify(
                 conf.usage_factors[each] = float(given["usagefactor"])
         return
     accounts = [each for each in selected.get("account", selected.get("accounts", "")).split(",") if each]
-    for line in conf.accounts:
+    for line in conf.accounts.values():
         named = line.user in names if kind == "user" else not line.user and line.account in names
         if named and (not accounts or line.account in accounts):
             _set(line, given, where)

@@ -39,7 +39,8 @@ def conf(tmp_path):
 
 def shares(found):
     """Account, user, parent, shares and priority of each association."""
-    return sorted((each.account, each.user, each.parent, each.shares or -1, each.priority) for each in found.accounts)
+    lines = found.accounts.values()
+    return sorted((each.account, each.user, each.parent, each.shares or -1, each.priority) for each in lines)
 
 
 def test_conf_with_defaults_and_included_files(conf):
