@@ -19,12 +19,12 @@ HEADER = (
 )
 
 
-def compared(folder: Path, *, jobs: bool = True) -> PriorityComparison:
-    """The comparison of a recording, with or without what its jobs asked for."""
+def compared(folder: Path) -> tuple[PriorityComparison, PriorityComparison]:
+    """The comparisons of a recording with, and without, what its jobs asked for."""
     log = read_slurmctld_log(folder / "slurmctld.log.xz")
     conf = read_priority_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
-    requests = read_slurm_requests(folder / "sacct.txt") if jobs else {}
-    return compare(log, conf, "slurm.conf", requests)[0]
+    requests = read_slurm_requests(folder / "sacct.txt")
+    return compare(log, conf, "slurm.conf", requests)[0], compare(log, conf, "slurm.conf", {})[0]
 
 
 def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComparison]) -> str:
@@ -46,12 +46,13 @@ def table(runs: Path) -> Iterator[str]:
     """The lines of the table, the sum last."""
     yield HEADER
     yield "|---|---|---|---|---|---|---|"
-    both, alone = [], []
+    with_jobs, alone = [], []
     for folder in sorted(path for path in runs.iterdir() if (path / "slurmctld.log.xz").is_file()):
-        both.append(compared(folder))
-        alone.append(compared(folder, jobs=False))
-        yield row(folder.name, both[-1:], alone[-1:])
-    yield row("**all**", both, alone)
+        one, other = compared(folder)
+        with_jobs.append(one)
+        alone.append(other)
+        yield row(folder.name, [one], [other])
+    yield row("**all**", with_jobs, alone)
 
 
 def main() -> None:

@@ -31,14 +31,14 @@ def test_rows_of_the_page(recordings, data_dir, expected):
     folder = data_dir / "slurm" / "runs" / name
     if not folder.is_dir():
         pytest.skip(f"no recordings of Slurm: {folder} is no folder")
-    found = [recordings.compared(folder)], [recordings.compared(folder, jobs=False)]
-    assert recordings.row(name, *found) == expected
-    assert found[0][0].priorities.share >= 0.999
+    found, alone = recordings.compared(folder)
+    assert recordings.row(name, [found], [alone]) == expected
+    assert found.priorities.share >= 0.999
 
 
 def test_all_of_a_scene_with_failures_and_requeues(recordings):
     """This recording is in the repository."""
-    found = recordings.compared(SCENE)
+    found, _ = recordings.compared(SCENE)
     kinds = (found.priorities, found.charges, found.levels, found.run_seconds)
     assert [(each.exact, each.total) for each in kinds] == [(23, 23), (77, 77), (140, 140), (2464, 2464)]
     assert found.priorities.late == 0
