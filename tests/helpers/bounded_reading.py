@@ -30,6 +30,7 @@ STANDS_FOR = {
     "key": {"Key"},
     "site": {"read_site"},
     "topology": {"read_topology_yaml"},
+    "slurm site": {"read_slurm_conf"},
 }
 
 
@@ -119,6 +120,9 @@ def entry_points() -> dict[str, Any]:
         "site": fs.read_site,
         "topology": fs.read_topology_yaml,
         "slurmctld log": decisions,
+        "slurm site": fs.read_slurm_conf,
+        "slurm site accounts": lambda path: fs.read_slurm_conf(scene / "slurm.conf", path),
+        "slurm site gres": lambda path: fs.read_slurm_conf(scene / "slurm.conf", gres=path),
         "slurm conf": lambda path: site_of(read_priority_conf(path), path),
         "slurm accounts": lambda path: site_of(read_priority_conf(scene / "slurm.conf", [path]), path),
         "slurm requests": read_slurm_requests,

@@ -130,6 +130,14 @@ def seeds(folder: Path) -> dict[str, bytes]:
         b"NodeName=DEFAULT Sockets=2 CoresPerSocket=8 \\\n RealMemory=64000\nNodeName=n[1-6,08] Gres=gpu:a:4\n"
         b"NodeSet=s Nodes=n1\nPartitionName=batch Nodes=s,n2 TRESBillingWeights=CPU=1.0,Mem=0.25G "
         b"PriorityJobFactor=2\n",
+        "slurm site": b"ClusterName=c\nPriorityMaxAge=1-0 # of age\nSchedulerParameters=bf_window=4320,bf_busy_nodes\n"
+        b"PriorityWeightTRES=CPU=1,Mem=2\nNodeName=DEFAULT Sockets=2 CoresPerSocket=8 \\\n RealMemory=64000\n"
+        b"NodeName=n[1-6,08] Gres=gpu:a:4 Feature=a,b\nNodeSet=s Nodes=n1\nDownNodes=n2 State=DOWN\n"
+        b"PartitionName=batch Nodes=s,n2 MaxTime=1-0 OverSubscribe=EXCLUSIVE TRESBillingWeights=CPU=1.0 LLN=YES\n",
+        "slurm site accounts": b"add qos high priority=9 GrpTRES=cpu=4,mem=2G MaxWall=1-0 preempt=normal\n"
+        b"add account a parent=root fairshare=4\nadd user u,v account=a fairshare=parent\n"
+        b"modify user where name=u account=a set qos+=high MaxJobs=-1\ndelete user name=v\n",
+        "slurm site gres": b"AutoDetect=off\nNodeName=n1 Name=gpu Type=a File=/dev/x[0-3]\nName=mps Count=2\n",
         "slurm accounts": b"# dump\nCluster - 'c':Fairshare=1\nParent - 'root'\nUser - 'root':Fairshare=1\n"
         b"Account - 'a':Description='x:y':Fairshare=30:Priority=5\nParent - 'a'\nUser - 'u':Fairshare=parent\n",
         "slurm requests": b"JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|State|ReqNodes|ReqTRES|"
