@@ -7,8 +7,8 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+import faultsim as fs
 from faultsim.cli.slurm_decisions import compare
-from faultsim.readers.slurm_priority_files import read_priority_conf
 from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import PriorityComparison
@@ -22,9 +22,9 @@ HEADER = (
 def compared(folder: Path) -> tuple[PriorityComparison, PriorityComparison]:
     """The comparisons of a recording with, and without, what its jobs asked for."""
     log = read_slurmctld_log(folder / "slurmctld.log.xz")
-    conf = read_priority_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
+    conf = fs.read_slurm_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
     requests = read_slurm_requests(folder / "sacct.txt")
-    return compare(log, conf, "slurm.conf", requests)[0], compare(log, conf, "slurm.conf", {})[0]
+    return compare(log, conf, requests)[0], compare(log, conf, {})[0]
 
 
 def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComparison]) -> str:
