@@ -119,9 +119,9 @@ class SlurmConf(SlurmRecord):
 
 @entry
 def read_slurm_conf(
-    conf: _Path | Sequence[_Path],
-    accounts: _Path | Sequence[_Path] | None = None,
-    gres: _Path | None = None,
+    conf: str | os.PathLike[str] | Sequence[_Path],
+    accounts: str | os.PathLike[str] | Sequence[_Path] | None = None,
+    gres: str | os.PathLike[str] | None = None,
 ) -> SlurmConf:
     """Read the configuration of a site that runs Slurm.
 
