@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
@@ -12,6 +13,7 @@ from faultsim.data.slurm_settings import (
     IGNORED_SETTINGS,
     IGNORED_WORDS,
     NODE_KEYS,
+    NOTHING,
     PARTITION_KEYS,
     SCHEDULER_WORDS,
     SETTINGS,
@@ -316,3 +318,29 @@ def test_no_file():
         fs.read_slurm_conf("nowhere.conf")
     with pytest.raises(fs.OptionError, match="no file given"):
         fs.read_slurm_conf([])
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "background" / "slurm-ignored.md"
+
+
+def tables():
+    """The tables of the page, from those of the reader."""
+    found = []
+    for title, table in (
+        ("Settings", {name: effect for name, effect in IGNORED_SETTINGS.items() if effect != NOTHING}),
+        ("Words of SchedulerParameters", IGNORED_WORDS),
+        ("Keys of NodeName lines", IGNORED_NODE_KEYS),
+        ("Keys of PartitionName lines", IGNORED_PARTITION_KEYS),
+    ):
+        rows = [f"| `{name}` | {table[name]} |" for name in sorted(table, key=str.lower)]
+        found.append("\n".join([f"## {title}", "", "| key | what it would change |", "|---|---|", *rows]))
+    silent = sorted((name for name, effect in IGNORED_SETTINGS.items() if effect == NOTHING), key=str.lower)
+    found.append("\n".join(["## Settings that change no start", "", *wrap(", ".join(f"`{n}`" for n in silent), 118)]))
+    return found
+
+
+def test_the_page_lists_every_ignored_key():
+    text = PAGE.read_text(encoding="utf-8")
+    for table in tables():
+        assert table in text
+    assert text.count("\n| `") == sum(table.count("\n| `") for table in tables())
