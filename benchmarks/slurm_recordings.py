@@ -7,21 +7,24 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+import faultsim as fs
 from faultsim.cli.slurm_decisions import compare
-from faultsim.readers.slurm_priority_files import read_priority_conf
 from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import PriorityComparison
 
-HEADER = "| recording | priorities | a second late | from the log alone | charges of usage | levels of fair share |"
+HEADER = (
+    "| recording | priorities | a second late | from the log alone | charges of usage | levels of fair share | "
+    "seconds of running jobs |"
+)
 
 
-def compared(folder: Path, *, jobs: bool = True) -> PriorityComparison:
-    """The comparison of a recording, with or without what its jobs asked for."""
+def compared(folder: Path) -> tuple[PriorityComparison, PriorityComparison]:
+    """The comparisons of a recording with, and without, what its jobs asked for."""
     log = read_slurmctld_log(folder / "slurmctld.log.xz")
-    conf = read_priority_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
-    requests = read_slurm_requests(folder / "sacct.txt") if jobs else {}
-    return compare(log, conf, "slurm.conf", requests)[0]
+    conf = fs.read_slurm_conf(folder / "slurm.conf", [folder / "accounts.txt"], folder / "gres.conf")
+    requests = read_slurm_requests(folder / "sacct.txt")
+    return compare(log, conf, requests)[0], compare(log, conf, {})[0]
 
 
 def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComparison]) -> str:
@@ -35,20 +38,21 @@ def row(name: str, with_jobs: list[PriorityComparison], alone: list[PriorityComp
     late = sum(result.priorities.late for result in with_jobs)
     return (
         f"| {name} | {of('priorities', with_jobs)} | {late} | {of('priorities', alone)} | "
-        f"{of('charges', with_jobs)} | {of('levels', with_jobs)} |"
+        f"{of('charges', with_jobs)} | {of('levels', with_jobs)} | {of('run_seconds', with_jobs)} |"
     )
 
 
 def table(runs: Path) -> Iterator[str]:
     """The lines of the table, the sum last."""
     yield HEADER
-    yield "|---|---|---|---|---|---|"
-    both, alone = [], []
+    yield "|---|---|---|---|---|---|---|"
+    with_jobs, alone = [], []
     for folder in sorted(path for path in runs.iterdir() if (path / "slurmctld.log.xz").is_file()):
-        both.append(compared(folder))
-        alone.append(compared(folder, jobs=False))
-        yield row(folder.name, both[-1:], alone[-1:])
-    yield row("**all**", both, alone)
+        one, other = compared(folder)
+        with_jobs.append(one)
+        alone.append(other)
+        yield row(folder.name, [one], [other])
+    yield row("**all**", with_jobs, alone)
 
 
 def main() -> None:

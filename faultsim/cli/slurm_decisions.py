@@ -3,14 +3,14 @@
 import argparse
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import faultsim as fs
 from faultsim.cli.output import print_json, shown
 from faultsim.data import slurmctld_records as lines
 from faultsim.data.slurm_requests import JobRequest
 from faultsim.errors import InputError, OptionError
-from faultsim.readers import slurm_priority_files as files
 from faultsim.readers.slurm_requests import COMMAND, read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log, written_clock
 from faultsim.reference.slurm import priority as rules
@@ -24,6 +24,11 @@ from faultsim.reference.slurm.compare_priorities import (
 
 #: What each kind of decision is, and the share of it that a model to be trusted reproduces.
 LEAST = {"priorities": 0.999}
+#: ``PriorityFlags`` that are modelled, or change no priority of a waiting job.
+FLAGS = frozenset({
+    "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "FAIR_TREE", "INCR_ONLY", "MAX_TRES", "NO_FAIR_TREE", "NO_NORMAL_ALL",
+    "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES", "SMALL_RELATIVE_TO_TIME",
+})  # fmt: skip
 #: Files beside the log that are used if none are named.
 _BESIDE_CONF, _BESIDE_ACCOUNTS = "slurm.conf", (("accounts.txt",), ("sacctmgr.cfg", "qos.txt"))
 _BESIDE_JOBS, _BESIDE_GRES = "sacct.txt", "gres.conf"
@@ -41,8 +46,9 @@ def add_command(commands: Any) -> None:
         "compare-decisions",
         help="how many of a site's own decisions the model reproduces",
         description="Compare the decisions in a slurmctld.log with those of the model, each from the recorded state "
-        "before it. The log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model reproduces at least "
-        "99.9 % of the priorities, 1 if it reproduces fewer, 2 for bad input.",
+        "before it: priorities, and the usage, levels of fair share and seconds of running jobs (of GrpTRESRunMins) "
+        "on which they and limits depend. The log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model "
+        "reproduces at least 99.9 % of the priorities, 1 if it reproduces fewer, 2 for bad input.",
     )
     parser.add_argument("log", metavar="LOG", help="a slurmctld.log, also packed, or a folder that has one")
     parser.add_argument("--conf", metavar="F", help="slurm.conf (default: beside the log)")
@@ -61,73 +67,80 @@ def add_command(commands: Any) -> None:
     parser.set_defaults(perform=perform)
 
 
-def site_of(conf: files.PriorityConf, name: str, *, merge_tied: bool = False) -> PrioritySite:
+def site_of(conf: fs.SlurmConf, *, merge_tied: bool = False) -> PrioritySite:
     """What priorities of a site depend on."""
     settings = conf.settings
-    where = f"{name}: "
-
-    def number(key: str, default: float) -> float:
-        text = settings.get(key, "")
-        try:
-            value = float(text) if text else default
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise InputError(f"{where}{key}={text}: expected a number")
-        return value
-
-    def seconds(key: str, default: str) -> float:
-        return files.duration(where + key, settings.get(key, default))
-
-    if settings.get("prioritytype", "priority/multifactor").lower() != "priority/multifactor":
-        raise InputError(f"{where}PriorityType={settings['prioritytype']}: only priority/multifactor has factors")
+    if settings["PriorityType"] != "priority/multifactor":
+        raise InputError(f"{conf.name}: PriorityType={settings['PriorityType']}: only priority/multifactor has factors")
     weights = rules.Weights(
-        age=number("priorityweightage", 0), assoc=number("priorityweightassoc", 0),
-        fairshare=number("priorityweightfairshare", 0), job_size=number("priorityweightjobsize", 0),
-        partition=number("priorityweightpartition", 0), qos=number("priorityweightqos", 0),
-        tres=files.tres_weights(where + "PriorityWeightTRES", settings.get("priorityweighttres", "")),
-        max_age=seconds("prioritymaxage", "7-0"),
-        favor_small=settings.get("priorityfavorsmall", "no").lower() in ("yes", "true", "1"),
-        flags=frozenset(filter(None, settings.get("priorityflags", "").upper().replace(" ", "").split(","))),
+        age=settings["PriorityWeightAge"], assoc=settings["PriorityWeightAssoc"],
+        fairshare=settings["PriorityWeightFairshare"], job_size=settings["PriorityWeightJobSize"],
+        partition=settings["PriorityWeightPartition"], qos=settings["PriorityWeightQOS"],
+        tres={name.lower(): value for name, value in settings["PriorityWeightTRES"]},
+        max_age=_endless(settings["PriorityMaxAge"]),
+        favor_small=settings["PriorityFavorSmall"],
+        flags=_flags(conf.name, settings["PriorityFlags"]),
     )  # fmt: skip
-    rows = [(Association("root"), "")]
-    for each in conf.accounts:
+    rows = []
+    for each in conf.associations:
         shares = OF_PARENT if each.shares is None else each.shares
-        rows.append((Association(each.account, each.user, shares, each.priority), each.parent))
+        parent = each.account if each.user else each.parent
+        rows.append((Association(each.account, each.user, shares, each.priority), parent))
+    there = {(each.account, each.user) for each in conf.associations}
+    for user, parent in (("", ""), ("root", "root")):
+        if ("root", user) not in there:
+            rows.append((Association("root", user), parent))
     accounts = Accounts(rows)
+    nodes = {node.name: node for node in conf.nodes}
     partitions = {
         part.name: rules.Totals(
             {
-                "cpu": float(sum(conf.nodes[node].cpus for node in part.nodes)),
-                "mem": sum(conf.nodes[node].memory for node in part.nodes),
+                "cpu": float(sum(nodes[name].cpus for name in part.nodes)),
+                "mem": float(sum(nodes[name].memory for name in part.nodes)),
                 "node": float(len(part.nodes)),
-                "gres/gpu": sum(conf.nodes[node].gpus for node in part.nodes),
+                "gres/gpu": float(sum(nodes[name].gpu_count for name in part.nodes)),
             },
-            part.job_factor,
+            part.priority_job_factor,
         )
-        for part in conf.partitions.values()
+        for part in conf.partitions
     }
-    half_life = seconds("prioritydecayhalflife", "7-0")
-    dampening = number("fairsharedampeningfactor", 1)
+    half_life = _endless(settings["PriorityDecayHalfLife"])
+    dampening = settings["FairShareDampeningFactor"]
     if dampening < 1:
-        raise InputError(f"{where}FairShareDampeningFactor={dampening:g}: expected at least 1")
+        raise InputError(f"{conf.name}: FairShareDampeningFactor={dampening:g}: expected at least 1")
     return PrioritySite(
         weights=weights,
         cluster=rules.Cluster(
-            len(conf.nodes), sum(node.cpus for node in conf.nodes.values()),
-            max(part.job_factor for part in conf.partitions.values()), max(conf.qos.values(), default=0),
-            accounts.largest_priority(),
+            len(nodes), sum(node.cpus for node in conf.nodes),
+            max((part.priority_job_factor for part in conf.partitions), default=1),
+            max((each.priority for each in conf.qos.values()), default=0), accounts.largest_priority(),
         ),
         partitions=partitions,
-        billing={part.name: part.billing for part in conf.partitions.values()},
-        node_cpus={name: node.cpus for name, node in conf.nodes.items()},
+        billing={part.name: {name.lower(): value for name, value in part.billing} for part in conf.partitions},
+        node_cpus={name: node.cpus for name, node in nodes.items()},
         accounts=accounts,
-        qos=conf.qos,
-        usage_factors=conf.usage_factors,
+        qos={name: each.priority for name, each in conf.qos.items()},
+        usage_factors={name: each.usage_factor for name, each in conf.qos.items()},
         half_life=0.0 if math.isinf(half_life) else half_life,
         dampening=dampening,
         merge_tied=merge_tied,
     )  # fmt: skip
+
+
+def _endless(seconds: float | None) -> float:
+    return math.inf if seconds is None else seconds
+
+
+def _flags(where: str, words: Iterable[str]) -> frozenset[str]:
+    """``PriorityFlags``, of which none is accepted without effect."""
+    flags = {word.upper() for word in words}
+    unknown = sorted(flags - FLAGS)
+    if unknown:
+        known = ", ".join(sorted(FLAGS))
+        raise InputError(f"{where}: PriorityFlags={unknown[0]}: priorities are not modelled with it; known: {known}")
+    if "NO_NORMAL_ALL" in flags:
+        flags |= {f"NO_NORMAL_{name}" for name in ("ASSOC", "PART", "QOS", "TRES")}
+    return frozenset(flags)
 
 
 def _log_in(path: str) -> str:
@@ -170,7 +183,7 @@ def _files(args: argparse.Namespace) -> tuple[str, str, list[str], str | None, s
     return log, conf, accounts, gres, args.jobs or _beside(log, _BESIDE_JOBS)
 
 
-def _other_settings(log: lines.SlurmctldLog, site: PrioritySite, conf: files.PriorityConf) -> list[str]:
+def _other_settings(log: lines.SlurmctldLog, site: PrioritySite) -> list[str]:
     """Settings that the controller has read otherwise than they stand in slurm.conf."""
     weights = site.weights
     ours = {
@@ -216,7 +229,7 @@ def _print(name: str, compared: Compared, first: int) -> None:
         return
     percent = f"{math.floor(10_000 * compared.share) / 100:.2f} %"
     late = f", {compared.late} of them a second late" if compared.late else ""
-    print(f"{name:<24}{compared.exact:>9,} of {compared.total:,} ({percent}){late}")
+    print(f"{name:<26}{compared.exact:>9,} of {compared.total:,} ({percent}){late}")
     for each in compared.differences[:first]:
         job = f" job {each.job}" if each.job else ""
         print(
@@ -231,11 +244,11 @@ def _print(name: str, compared: Compared, first: int) -> None:
 
 
 def compare(
-    log: lines.SlurmctldLog, conf: files.PriorityConf, name: str, jobs: dict[int, JobRequest]
+    log: lines.SlurmctldLog, conf: fs.SlurmConf, jobs: dict[int, JobRequest]
 ) -> tuple[PriorityComparison, PrioritySite]:
     """The comparison of a log that was read."""
     major = log.version.partition(".")[0]
-    site = site_of(conf, name, merge_tied=major.isdigit() and int(major) > 22)
+    site = site_of(conf, merge_tied=major.isdigit() and int(major) > 22)
     return compare_priorities(log, site, jobs), site
 
 
@@ -246,12 +259,13 @@ def perform(args: argparse.Namespace) -> int:
     log_file, conf_file, accounts, gres, jobs_file = _files(args)
     log = read_slurmctld_log(log_file)
     log.needs(lines.Priority, "computed priorities")
-    conf = files.read_priority_conf(conf_file, accounts, gres)
+    conf = fs.read_slurm_conf(conf_file, accounts, gres)
     jobs = read_slurm_requests(jobs_file) if jobs_file else {}
-    result, site = compare(log, conf, conf_file, jobs)
-    other = _other_settings(log, site, conf)
+    result, site = compare(log, conf, jobs)
+    other = _other_settings(log, site)
     kinds: dict[str, Compared] = {
         "priorities": result.priorities, "charges of usage": result.charges, "levels of fair share": result.levels,
+        "seconds of running jobs": result.run_seconds,
     }  # fmt: skip
     if not result.priorities.total:
         reasons: Sequence[str] = sorted(result.priorities.left_out)

@@ -131,6 +131,32 @@ class Charge(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class RunSecondsLeft(Record):
+    """``job 3: Removed 72 unused seconds from QOS normal TRES cpu grp_used_tres_run_secs = 6168``.
+
+    Parameters
+    ----------
+    job : int
+        Id of the job.
+    kind : str
+        "QOS" or "assoc".
+    name : str
+        Of the QOS; the number of the association.
+    tres : str
+        The resource.
+    removed, left : float
+        Amount times seconds that is taken off, and that running jobs may still use after it.
+    """
+
+    job: int
+    kind: str
+    name: str
+    tres: str
+    removed: float
+    left: float
+
+
+@dataclass(frozen=True, slots=True)
 class JobEnd(Record):
     """``priority_p_job_end: called for job 7``: the last piece of its usage follows."""
 

@@ -31,6 +31,7 @@ from faultsim.data.slurmctld_records import (
     QueuedPriority,
     Record,
     Requeue,
+    RunSecondsLeft,
     Setting,
     SlurmctldLog,
     Start,
@@ -90,12 +91,14 @@ class OneLine:
         """Nothing is open."""
 
 
-_FAIRSHARE = re.compile(rb"Fairshare priority of job (\d+) for user (\S+) in acct (\S+) is (.*)")
+#: A job by its number, or as versions after 22.05 write it: ``JobId=7``, ``JobId=7_2(9)``.
+_JOB = rb"(?:[Jj]ob |JobId=(?:\d+_\S*\()?)(\d+)\)?"
+_FAIRSHARE = re.compile(rb"Fairshare priority of " + _JOB + rb" for user (\S+) in acct (\S+) is (.*)")
 _WEIGHTED = re.compile(rb"Weighted (\S+) priority is (\S+) \* (\S+) = ")
 _TRES = re.compile(rb"Weighted TRES:(\S+) is (\S+) \* (\S+) = ")
 _SITE = re.compile(rb"Site priority is (\S+)")
 _PARTITIONS = re.compile(rb"JobId=(\S+) multi-partition priorities: (.*)")
-_TOTAL = re.compile(rb"Job (\d+) priority: .* - (-?\d+(?:\.\d+)?) = (-?\d+(?:\.\d+)?)\s*$")
+_TOTAL = re.compile(_JOB + rb" priority: .* - (-?\d+(?:\.\d+)?) = (-?\d+(?:\.\d+)?)\s*$")
 
 
 class PriorityLines:
@@ -156,7 +159,7 @@ class PriorityLines:
         """A priority without its sum is left out: the log ends within it."""
 
 
-_RAN = re.compile(rb"job (\d+) ran for (\S+) seconds")
+_RAN = re.compile(_JOB + rb" ran for (\S+) seconds")
 _HELD = re.compile(rb"TRES (\S+): (\d+)")
 _ADDING = re.compile(rb"Adding (\S+) new usage to assoc \d+ \(([^/]*)/([^/]*)/.*?\) raw usage is now (\S+?)\.? ")
 #: Energy that is not measured: no amount.
@@ -199,7 +202,7 @@ _LEVEL = re.compile(rb"_ft_debug:(\s+)(=?)(\S+) \((\S+)\):\s+(\S+)")
 #: What the thread that computes priorities writes after a tree.
 _AFTER_TREE = frozenset({
     b"_get_fairshare_priority:", b"_get_priority_internal:", b"_apply_new_usage:", b"_decay_thread:",
-    b"priority_p_job_end:", b"_internal_setup:",
+    b"priority_p_job_end:", b"_internal_setup:", b"_handle_qos_tres_run_secs:", b"_handle_assoc_tres_run_secs:",
 })  # fmt: skip
 
 
@@ -241,12 +244,12 @@ def _one_line_kinds() -> list[OneLine]:
         ),
         OneLine(
             (b"decay_apply_weighted_factors:",),
-            rb"priority for job (\d+) is now (\d+)",
+            rb"priority for " + _JOB + rb" is now (\d+)",
             lambda time, line, found: NewPriority(time, line, int(found[0]), int(found[1]), False),
         ),
         OneLine(
             (b"priority_p_set:",),
-            rb"initial priority for job (\d+) is (\d+)",
+            rb"initial priority for " + _JOB + rb" is (\d+)",
             lambda time, line, found: NewPriority(time, line, int(found[0]), int(found[1]), True),
         ),
         OneLine(
@@ -255,8 +258,16 @@ def _one_line_kinds() -> list[OneLine]:
             lambda time, line, found: Decay(time, line, float(found[0]), float(found[1]), float(found[2])),
         ),
         OneLine(
+            (b"_handle_qos_tres_run_secs:", b"_handle_assoc_tres_run_secs:"),
+            rb"" + _JOB + rb": Removed (\d+) unused seconds from (QOS|assoc) (\S+) TRES (\S+) "
+            rb"grp_used_tres_run_secs = (\d+)",
+            lambda time, line, found: RunSecondsLeft(
+                time, line, int(found[0]), found[2], found[3], found[4], float(found[1]), float(found[5])
+            ),
+        ),
+        OneLine(
             (b"priority_p_job_end:",),
-            rb"called for job (\d+)",
+            rb"called for " + _JOB + rb"",
             lambda time, line, found: JobEnd(time, line, int(found[0])),
         ),
         OneLine(
@@ -383,12 +394,12 @@ def read_slurmctld_log(path: str | os.PathLike[str], kinds: Sequence[Kind] = ())
     for block in lines:
         for text in block.splitlines():
             number += 1
-            words = text.split(None, 4)
+            words = text.split(None, 5)
             if len(words) < 2 or not text.startswith(b"["):
                 if not times.begun and number > _MOST_PREFACE:
                     raise times.refused(text)
                 continue
-            for word in words[1:4]:
+            for word in words[1:5]:
                 if word in by_word:
                     break
             else:

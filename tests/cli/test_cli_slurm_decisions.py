@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import faultsim as fs
+from faultsim.cli.slurm_decisions import site_of
 from helpers.command import refused, run
 
 SCENE = Path(__file__).parents[1] / "readers" / "slurm" / "08s-scene"
@@ -28,8 +30,12 @@ def test_files_beside_the_log_are_used(capsys, log):
     status, out, err = compare(capsys, log)
     assert (status, err) == (0, "")
     assert "Slurm 22.05.8" in out
-    assert "priorities                     23 of 23 (100.00 %)" in out
-    assert "levels of fair share          140 of 140 (100.00 %)" in out
+    assert [" ".join(line.split()) for line in out.splitlines()[2:6]] == [
+        "priorities 23 of 23 (100.00 %)",
+        "charges of usage 77 of 77 (100.00 %)",
+        "levels of fair share 140 of 140 (100.00 %)",
+        "seconds of running jobs 2,464 of 2,464 (100.00 %)",
+    ]
 
 
 def test_one_document(capsys):
@@ -63,7 +69,7 @@ def test_differences_have_a_time_and_a_cause(capsys, scene):
 
 def test_an_association_that_is_not_configured_counts(capsys, scene):
     accounts = scene / "accounts.txt"
-    accounts.write_text(accounts.read_text().replace("add user u1,u2 account=physics", "add user u2 account=physics"))
+    accounts.write_text(accounts.read_text().replace("u1,u2", "u2"))
     status, out, _ = compare(capsys, scene)
     assert status == 1
     assert "no association of user u1 in account physics is configured" in out
@@ -101,7 +107,9 @@ def test_bad_input(capsys, tmp_path, monkeypatch, argv, message):
 def test_fewer_gpus_than_slurm_conf_has(capsys, scene):
     gres = scene / "gres.conf"
     gres.write_text(gres.read_text().replace("[0-3]", "[0-1]"))
-    assert "node g1 has 2 GPUs, but 4 in slurm.conf" in refused(capsys, "slurm", "compare-decisions", scene)
+    assert "node g1 has 2 GPUs in gres.conf, but 4 in slurm.conf" in refused(
+        capsys, "slurm", "compare-decisions", scene
+    )
 
 
 def test_a_plain_log_is_read_alike(capsys, scene):
@@ -110,3 +118,28 @@ def test_a_plain_log_is_read_alike(capsys, scene):
     packed = compare(capsys, log)
     plain = compare(capsys, scene / "slurmctld.log")
     assert plain == (packed[0], packed[1].replace("slurmctld.log.xz", "slurmctld.log"), packed[2])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("PriorityFlags=DEPTH_OBLIVIOUS", "PriorityFlags=DEPTH_OBLIVIOUS: priorities are not modelled with it"),
+        ("PriorityType=priority/basic", "only priority/multifactor has factors"),
+        ("FairShareDampeningFactor=0", "FairShareDampeningFactor=0: expected at least 1"),
+        ("PriorityMaxAge=soon", "PriorityMaxAge=soon: expected minutes"),
+        ("PriorityWeightAge=much", "PriorityWeightAge=much: expected a whole number"),
+    ],
+)
+def test_settings_that_have_no_meaning(capsys, scene, line, message):
+    conf = scene / "slurm.conf"
+    conf.write_text(conf.read_text() + line + "\n")
+    assert message in refused(capsys, "slurm", "compare-decisions", scene)
+
+
+def test_flags_of_raw_factors_at_once(scene):
+    conf = scene / "slurm.conf"
+    conf.write_text(conf.read_text() + "PriorityFlags=NO_NORMAL_ALL, MAX_TRES\n")
+    flags = site_of(fs.read_slurm_conf(conf)).weights.flags
+    assert flags == {
+        "MAX_TRES", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES",
+    }  # fmt: skip

@@ -56,7 +56,6 @@ def entry_points() -> dict[str, Any]:
     import faultsim as fs
     from faultsim.cli.serve import Server
     from faultsim.cli.slurm_decisions import compare, site_of
-    from faultsim.readers.slurm_priority_files import read_priority_conf
     from faultsim.readers.slurm_requests import read_slurm_requests
     from faultsim.readers.slurmctld_log import read_slurmctld_log
     from faultsim.readers.table import READERS, detect, what_is
@@ -66,8 +65,8 @@ def entry_points() -> dict[str, Any]:
     scene = Path(__file__).parents[1] / "readers" / "slurm" / "08s-scene"
 
     def decisions(path: str) -> object:
-        conf = read_priority_conf(scene / "slurm.conf", [scene / "accounts.txt"])
-        return compare(read_slurmctld_log(path), conf, path, read_slurm_requests(scene / "sacct.txt"))
+        conf = fs.read_slurm_conf(scene / "slurm.conf", [scene / "accounts.txt"])
+        return compare(read_slurmctld_log(path), conf, read_slurm_requests(scene / "sacct.txt"))
 
     def status(path: str) -> object:
         with Store(path, write=False) as store:
@@ -123,8 +122,8 @@ def entry_points() -> dict[str, Any]:
         "slurm site": fs.read_slurm_conf,
         "slurm site accounts": lambda path: fs.read_slurm_conf(scene / "slurm.conf", path),
         "slurm site gres": lambda path: fs.read_slurm_conf(scene / "slurm.conf", gres=path),
-        "slurm conf": lambda path: site_of(read_priority_conf(path), path),
-        "slurm accounts": lambda path: site_of(read_priority_conf(scene / "slurm.conf", [path]), path),
+        "slurm conf": lambda path: site_of(fs.read_slurm_conf(path)),
+        "slurm accounts": lambda path: site_of(fs.read_slurm_conf(scene / "slurm.conf", [path])),
         "slurm requests": read_slurm_requests,
     }
 

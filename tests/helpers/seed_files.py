@@ -125,7 +125,7 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "site": b"NODELIST CPUS MEMORY GRES FEATURES PARTITION\nn[1-4] 32 191000 (null) ib,skylake compute*\n"
         b"g[1,3] 40 191000 gpu:v100:2(S:0-1) v100 gpu\n",
         "slurmctld log": (SLURM / "slurmctld.log").read_bytes(),
-        "slurm conf": b"ClusterName=c\nPriorityWeightAge=1000 # of age\nPriorityMaxAge=1-0\n"
+        "slurm conf": b"PriorityType=priority/multifactor\nPriorityWeightAge=1000 # of age\nPriorityMaxAge=1-0\n"
         b"PriorityWeightTRES=CPU=1,Mem=2\n"
         b"NodeName=DEFAULT Sockets=2 CoresPerSocket=8 \\\n RealMemory=64000\nNodeName=n[1-6,08] Gres=gpu:a:4\n"
         b"NodeSet=s Nodes=n1\nPartitionName=batch Nodes=s,n2 TRESBillingWeights=CPU=1.0,Mem=0.25G "

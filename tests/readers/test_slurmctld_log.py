@@ -61,6 +61,23 @@ def test_other_forms_of_time(tmp_path, path, old, new):
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"priority of job 4 for", b"priority of JobId=4 for"),
+        (b"internal: Job 4 priority", b"internal: PRIO: JobId=4 priority"),
+        (b"job 3 ran for", b"JobId=1_2(3) ran for"),
+        (b"] priority/multifactor:", b"] [77123.sched] debug2: priority/multifactor:"),
+        (b"initial priority for job 4 is", b"PRIO: initial priority for JobId=4_*(4) is"),
+    ],
+)
+def test_words_of_other_versions(tmp_path, path, old, new):
+    other = tmp_path / "other.log"
+    other.write_bytes(LINES.replace(old, new))
+    assert LINES.count(old)
+    assert read_slurmctld_log(other).records == read_slurmctld_log(path).records
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (b"", "empty; expected the log of slurmctld"),

@@ -136,6 +136,7 @@ class PriorityComparison:
     priorities: Compared = field(default_factory=Compared)
     charges: Compared = field(default_factory=Compared)
     levels: Compared = field(default_factory=Compared)
+    run_seconds: Compared = field(default_factory=Compared)
     #: Priorities for which a fact is taken from the log itself, by fact.
     given: Counter[str] = field(default_factory=Counter)
 
@@ -236,7 +237,20 @@ class _Comparison:
         self._factors: dict[tuple[str, str], float] = {}
         self._integers = recorded_integers(log)
         self._partitions_of: dict[int, dict[str, None]] = {}
+        self._ended = 0
+        self._accounts_of_run_seconds: dict[tuple[str, str], usage.RunSeconds] = {}
+        self._taken: dict[tuple[str, str], tuple[int, int, bool]] = {}
+        # What jobs hold is first printed with their first charge, and what counts them with its lines.
+        self._held_after: dict[int, dict[str, float]] = {}
+        self._charged_to: dict[int, dict[tuple[str, str], None]] = {}
+        begun: dict[int, int] = {}
         for record in log.records:
+            if isinstance(record, lines.Start):
+                begun[record.job] = record.line
+            elif isinstance(record, lines.Charge) and record.job in begun:
+                self._held_after[begun.pop(record.job)] = record.tres
+            elif isinstance(record, lines.RunSecondsLeft):
+                self._charged_to.setdefault(record.job, {})[record.kind, record.name] = None
             if isinstance(record, lines.Start | lines.QueuedPriority | lines.Plan):
                 self._partitions_of.setdefault(record.job, {})[record.partition] = None
         self._builds: list[float] = []
@@ -253,6 +267,8 @@ class _Comparison:
         actions = {
             lines.Decay: self._decay,
             lines.Charge: self._charge,
+            lines.JobEnd: self._end,
+            lines.RunSecondsLeft: self._run_seconds,
             lines.FairTree: self._tree,
             lines.EffectiveUsage: self._effective,
             lines.NormalizedUsage: self._normalized,
@@ -299,10 +315,14 @@ class _Comparison:
         weights = self.site.billing.get(held.partition, {}) if held is not None else {}
         amount = usage.billing(record.tres, weights, largest="MAX_TRES" in self.site.weights.flags)
         factor = self.site.usage_factors.get(held.request.qos, 1.0) if held is not None else 1.0
-        computed = usage.charge(self._rate, record.seconds, amount, factor)
+        accounted = self._seconds(record, held)
+        seconds = record.seconds if accounted is None else accounted
+        computed = usage.charge(self._rate, seconds, amount, factor)
         compared = self.result.charges
         right = math.isclose(computed, added, rel_tol=SAME, abs_tol=2e-6)
-        usage.add(association, computed if right else added)
+        charged = computed if right else usage.charge(self._rate, record.seconds, amount, factor)
+        known = math.isclose(charged, added, rel_tol=SAME, abs_tol=2e-6)  # the log has six decimals
+        usage.add(association, charged if known else added)
         if held is None and any(self.site.billing.values()):
             self._left_out(compared, "partition of the job not in the log")
         else:
@@ -312,8 +332,9 @@ class _Comparison:
             compared.differences.append(
                 Difference(
                     record.time, record.line, record.job, f"{added:.6f}", f"{computed:.6f}",
-                    f"usage of {record.seconds:g} s with billing {record.tres.get('billing', math.nan):g} "
-                    f"(computed: {amount:g})",
+                    f"usage of {record.seconds:g} s with billing {record.tres.get('billing', math.nan):g}, computed "
+                    f"{seconds:g} s with {amount:g}"
+                    + ("; charged twice, as the job ends within the period's computation" if seconds == 0 else ""),
                 )
             )  # fmt: skip
         for account, user, _, after in record.added:
@@ -322,6 +343,52 @@ class _Comparison:
                 each.usage = after  # what the log says: the state before the next decision
             if each is not None:
                 self._known[each] = True
+
+    def _end(self, record: lines.JobEnd) -> None:
+        self._ended = record.job
+
+    def _seconds(self, record: lines.Charge | lines.RunSecondsLeft, held: _Job | None) -> float | None:
+        """Seconds of a job since its last charge, by its accounted start and end; None where there are none."""
+        runs = [run for run in held.request.runs if run.start <= record.time + 0.5] if held is not None else []
+        if not runs or self._period == 0:
+            return None
+        run = max(runs, key=lambda each: each.start)
+        if self._ended != record.job:
+            return usage.unpaid(self._now, run.start, self._last_period)
+        return usage.unpaid(run.end, run.start, self._now) if run.end > 0 else None
+
+    def _run_seconds(self, record: lines.RunSecondsLeft) -> None:
+        """The account of a QOS or an association after a charge."""
+        account = self._accounts_of_run_seconds.setdefault((record.kind, record.name), usage.RunSeconds())
+        held = self._job(record.job)
+        compared = self.result.run_seconds
+        if not self._started:
+            self._left_out(compared, "the log begins while jobs run")
+            return
+        seconds, at_end = self._seconds(record, held), self._ended == record.job
+        if held is None or math.isinf(held.request.limit) or (seconds is None and not at_end):
+            self._left_out(compared, "time limit or start of the job not known")
+            account.correct(record.tres, record.left)
+            return
+        mark = record.job, self._period, at_end
+        if self._taken.get((record.kind, record.name)) != mark:
+            self._taken[record.kind, record.name] = mark
+            if at_end:
+                account.end(record.job)
+            elif seconds is not None:
+                account.elapse(record.job, seconds)
+        compared.total += 1
+        left = account.left(record.tres)
+        if abs(left - record.left) < 1.0:
+            compared.exact += 1
+            return
+        account.correct(record.tres, record.left)
+        compared.differences.append(
+            Difference(
+                record.time, record.line, record.job, f"{record.left:.0f}", f"{left:.0f}",
+                f"seconds times {record.tres} that {record.kind} {record.name} may still use",
+            )
+        )  # fmt: skip
 
     def _tree(self, record: lines.FairTree) -> None:
         self._learn(record)
@@ -346,8 +413,11 @@ class _Comparison:
         self._factors = tree.factors
         self._seen_tree = True
         if differs:
-            # Ranks by the printed levels, which are the state that priorities are computed from.
+            # What is printed is the state that priorities are computed from: ranks, and the usage behind the levels.
             self._factors = self._ranks(record)
+            root = self.site.accounts.root
+            self._known = {each: each is root for each in root.all()}
+            self._learn(record)
 
     def _is_user(self, level: lines.Level) -> bool:
         return self.site.accounts.find(level.account, level.name) is not None and not (
@@ -437,6 +507,12 @@ class _Comparison:
         held = self._job(record.job)
         if held is not None:
             held.partition, held.keeps_allocation = record.partition, False
+            self._ended = 0 if self._ended == record.job else self._ended
+            amounts = self._held_after.get(record.line)
+            for key in self._charged_to.get(record.job, ()):
+                account = self._accounts_of_run_seconds.setdefault(key, usage.RunSeconds())
+                if amounts is not None and math.isfinite(held.request.limit):
+                    account.start(record.job, amounts, held.request.limit)
 
     def _select(self, job: int, nodes: str) -> None:
         held = self._job(job)
@@ -502,6 +578,8 @@ class _Comparison:
         now = self._now if periodic else record.second
         fair_share = self._fair_share(association)
         recorded = self._integers.get(record.line)
+        if "INCR_ONLY" in self.site.weights.flags:
+            recorded = None  # the job keeps a higher one; the sum is compared
         tried: list[tuple[int, rules.Request, rules.Totals, float]] = []
         ok = None
         for late, begin in self._age_begins(held, now, initial):
@@ -568,6 +646,9 @@ class _Comparison:
 
     def _age_begins(self, held: _Job, now: float, initial: bool) -> list[tuple[int, float | None]]:
         """When age began: by the rule (0), a second later (1), as an earlier line says (2); None: not yet."""
+        if "ACCRUE_ALWAYS" in self.site.weights.flags and held.request.runs:
+            submits = [run.submit for run in held.request.runs if run.submit <= now]
+            return [(0, submits[-1] if submits else None)]
         if initial:
             return [(0, None)]
         runs = held.request.runs

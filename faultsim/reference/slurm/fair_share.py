@@ -15,11 +15,24 @@ def members(parent: Association) -> Iterator[Association]:
             yield child
 
 
-def level_of(child: Association, parent: Association) -> float:
-    """Level of fair share: share of the shares over share of the usage of the level."""
+def shares_of(parent: Association) -> int:
+    """The sum of the shares of a level."""
+    return sum(each.shares for each in members(parent) if each.shares != OF_PARENT)
+
+
+def level_of(child: Association, parent: Association, total: int | None = None) -> float:
+    """Level of fair share: share of the shares over share of the usage of the level.
+
+    Parameters
+    ----------
+    child, parent : Association
+        The association, and the account whose level it is in.
+    total : int, optional
+        The sum of the shares of the level, if it is at hand.
+    """
     if child.shares == OF_PARENT:
         return math.inf
-    total = sum(each.shares for each in members(parent) if each.shares != OF_PARENT)
+    total = shares_of(parent) if total is None else total
     shares = child.shares / total if total else 0.0
     used = child.usage / parent.usage if parent.usage else 0.0
     if shares == 0.0:
@@ -64,7 +77,10 @@ class FairTree:
 
     def _walk(self, parents: list[Association], depth: int, tied_above: bool) -> None:
         """Rank all below some accounts: one, or several that are tied and merged."""
-        found = [(level_of(child, parent), child) for parent in parents for child in members(parent)]
+        found = []
+        for parent in parents:
+            total = shares_of(parent)
+            found += [(level_of(child, parent, total), child) for child in members(parent)]
         # Sorting is stable; at equal levels users go before accounts.
         found.sort(key=lambda pair: (-pair[0], not pair[1].user))
         at = 0
@@ -109,6 +125,10 @@ class Classic:
     def __init__(self, accounts: Accounts, dampening: float = 1.0) -> None:
         self._accounts, self._dampening = accounts, dampening
         self._effective: dict[Association, float] = {}
+        self._totals = {
+            parent: sum(each.shares for each in parent.children if each.shares != OF_PARENT)
+            for parent in accounts.root.all()
+        }
         self.begin_period()
 
     def begin_period(self) -> None:
@@ -137,7 +157,7 @@ class Classic:
         parent = association.parent
         if parent is None:
             return 1.0
-        total = sum(each.shares for each in parent.children if each.shares != OF_PARENT)
+        total = self._totals[parent]
         return association.shares / total if total else 0.0
 
     def factor(self, association: Association) -> float:

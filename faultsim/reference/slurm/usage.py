@@ -71,3 +71,55 @@ def billing(amounts: Mapping[str, float], weights: Mapping[str, float], *, large
         return amounts.get("cpu", 0.0)
     weighed = [amounts.get(name, 0.0) * weight for name, weight in weights.items()]
     return max(weighed) if largest else sum(weighed)
+
+
+class RunSeconds:
+    """What running jobs may still use of each resource: the account of ``GrpTRESRunMins`` of a QOS or an association.
+
+    Examples
+    --------
+    >>> account = RunSeconds()
+    >>> account.start(7, {"cpu": 8.0}, limit=10.0)
+    >>> account.elapse(7, 60.0)
+    >>> account.left("cpu"), account.minutes("cpu")
+    (4320.0, 72)
+    >>> account.end(7)
+    >>> account.left("cpu")
+    0.0
+    """
+
+    def __init__(self) -> None:
+        self._left: dict[str, float] = {}
+        self._jobs: dict[int, tuple[dict[str, float], float]] = {}
+
+    def start(self, job: int, amounts: Mapping[str, float], limit: float) -> None:
+        """Add a job with its whole time limit in minutes."""
+        self._jobs[job] = dict(amounts), 60.0 * limit
+        for name, amount in amounts.items():
+            self._left[name] = self._left.get(name, 0.0) + amount * 60.0 * limit
+
+    def elapse(self, job: int, seconds: float) -> None:
+        """Take off what has elapsed since the last period, at most what is left of the job."""
+        amounts, rest = self._jobs.get(job, ({}, 0.0))
+        taken = min(seconds, rest)
+        for name, amount in amounts.items():
+            self._left[name] = max(0.0, self._left[name] - amount * taken)
+        if job in self._jobs:
+            self._jobs[job] = amounts, rest - taken
+
+    def end(self, job: int) -> None:
+        """Take off the rest."""
+        self.elapse(job, float("inf"))
+        self._jobs.pop(job, None)
+
+    def left(self, name: str) -> float:
+        """Amount times seconds."""
+        return self._left.get(name, 0.0)
+
+    def minutes(self, name: str) -> int:
+        """As limits count it: rounded down."""
+        return int(self.left(name) // 60)
+
+    def correct(self, name: str, left: float) -> None:
+        """Set what is left: of a state that is recorded."""
+        self._left[name] = left

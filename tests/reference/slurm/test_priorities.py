@@ -108,6 +108,21 @@ def test_usage_decays_and_is_charged():
     assert usage.billing({"cpu": 4.0, "gres/gpu": 2.0}, weights, largest=True) == 8.0
 
 
+def test_seconds_of_running_jobs():
+    """A limit frees in steps of the calculation period, and at the end of a job."""
+    account = usage.RunSeconds()
+    account.start(1, {"cpu": 8.0}, 10.0)
+    account.start(2, {"cpu": 2.0, "gres/gpu": 1.0}, 1.0)
+    assert (account.left("cpu"), account.left("gres/gpu"), account.left("mem")) == (4920.0, 60.0, 0.0)
+    account.elapse(1, 60.0)
+    account.elapse(2, 90.0)  # beyond its limit
+    assert (account.left("cpu"), account.minutes("cpu"), account.left("gres/gpu")) == (4320.0, 72, 0.0)
+    account.end(2)
+    account.end(1)
+    account.elapse(3, 60.0)  # a job that is not in the account
+    assert account.left("cpu") == 0.0
+
+
 def test_fair_tree_ranks_depth_first():
     """All of the better account go before all of the other, whatever their own levels are."""
     accounts = tree({"a": 3}, u1=30.0, u2=10.0, u3=60.0)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import faultsim as fs
 from faultsim.cli.slurm_decisions import site_of
 from faultsim.data import slurmctld_records as records
-from faultsim.readers.slurm_priority_files import read_priority_conf
 from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import compare_priorities
@@ -31,17 +31,16 @@ def test_rows_of_the_page(recordings, data_dir, expected):
     folder = data_dir / "slurm" / "runs" / name
     if not folder.is_dir():
         pytest.skip(f"no recordings of Slurm: {folder} is no folder")
-    found = [recordings.compared(folder)], [recordings.compared(folder, jobs=False)]
-    assert recordings.row(name, *found) == expected
-    assert found[0][0].priorities.share >= 0.999
+    found, alone = recordings.compared(folder)
+    assert recordings.row(name, [found], [alone]) == expected
+    assert found.priorities.share >= 0.999
 
 
 def test_all_of_a_scene_with_failures_and_requeues(recordings):
     """This recording is in the repository."""
-    found = recordings.compared(SCENE)
-    assert [(each.exact, each.total) for each in (found.priorities, found.charges, found.levels)] == [
-        (23, 23), (77, 77), (140, 140),
-    ]  # fmt: skip
+    found, _ = recordings.compared(SCENE)
+    kinds = (found.priorities, found.charges, found.levels, found.run_seconds)
+    assert [(each.exact, each.total) for each in kinds] == [(23, 23), (77, 77), (140, 140), (2464, 2464)]
     assert found.priorities.late == 0
 
 
@@ -54,16 +53,16 @@ def test_all_of_a_scene_with_failures_and_requeues(recordings):
 )
 def test_another_configuration_is_noticed(change, cause):
     log = read_slurmctld_log(SCENE / "slurmctld.log.xz")
-    conf = read_priority_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"])
+    conf = fs.read_slurm_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"])
     requests = read_slurm_requests(SCENE / "sacct.txt")
-    found = compare_priorities(log, replace(site_of(conf, ""), **change), requests)
+    found = compare_priorities(log, replace(site_of(conf), **change), requests)
     assert bool(found.charges.differences or found.levels.differences) == (cause is not None)
 
 
 @pytest.mark.parametrize("name", ["age", "fairshare", "job_size", "partition"])
 def test_another_weight_is_noticed(name):
     log = read_slurmctld_log(SCENE / "slurmctld.log.xz")
-    site = site_of(read_priority_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"]), "")
+    site = site_of(fs.read_slurm_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"]))
     weights = replace(site.weights, **{name: getattr(site.weights, name) * 1.1})
     found = compare_priorities(log, replace(site, weights=weights), read_slurm_requests(SCENE / "sacct.txt"))
     assert found.priorities.differences
@@ -74,10 +73,22 @@ def test_a_log_that_begins_while_the_controller_runs(tmp_path):
     lines = lzma.decompress((SCENE / "slurmctld.log.xz").read_bytes()).splitlines(keepends=True)
     path = tmp_path / "cut.log"
     path.write_bytes(b"".join(lines[len(lines) // 4 :]))
-    conf = read_priority_conf(SCENE / "slurm.conf", [SCENE / "sacctmgr.cfg", SCENE / "qos.txt"])
+    conf = fs.read_slurm_conf(SCENE / "slurm.conf", [SCENE / "sacctmgr.cfg", SCENE / "qos.txt"])
     log = read_slurmctld_log(path)
-    found = compare_priorities(log, site_of(conf, ""), read_slurm_requests(SCENE / "sacct.txt"))
+    found = compare_priorities(log, site_of(conf), read_slurm_requests(SCENE / "sacct.txt"))
     assert found.levels.exact == found.levels.total > 0
     assert found.priorities.exact == found.priorities.total > 0
     kept = sum(1 for _ in log.of(records.Priority))
     assert found.priorities.total + sum(found.priorities.left_out.values()) == kept
+
+
+def test_usage_that_an_administrator_resets(tmp_path):
+    """The levels that are printed then are the state of all that follows: one tree differs."""
+    log = read_slurmctld_log(SCENE / "slurmctld.log.xz")
+    site = site_of(fs.read_slurm_conf(SCENE / "slurm.conf", [SCENE / "accounts.txt"]))
+    for each in site.accounts.root.all():
+        each.usage = 1000.0  # another state than that of the controller, which begins without usage
+    found = compare_priorities(log, site, read_slurm_requests(SCENE / "sacct.txt"))
+    trees = {difference.line for difference in found.levels.differences}
+    assert len(trees) == 1
+    assert found.priorities.exact == found.priorities.total == 23
