@@ -31,6 +31,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Machines": (
         "Cluster", "Torus", "Pod", "Site", "NodeClass", "Partition", "read_site", "Box", "Reservation", "Power",
     ),
+    "Sites that run Slurm": (
+        "read_slurm_conf", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmAssociation", "SlurmQos", "IgnoredKey",
+        "Slurm",
+    ),
     "Policies": ("POLICIES", "parse_policy"),
     "Failures": ("FailureTrace", "Domains", "Slowdown"),
     "Results": (

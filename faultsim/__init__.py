@@ -99,6 +99,7 @@ from faultsim.policies import (
     ServiceUnitLoss,
     SharedOutputs,
     ShortestFirst,
+    Slurm,
     SlurmTorus,
     Static,
     TieBreaking,
@@ -132,6 +133,9 @@ if TYPE_CHECKING:
     from faultsim.reading import read, read_site
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
+    from faultsim.data.slurm_settings import IgnoredKey
+    from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition, SlurmQos
+    from faultsim.slurm_site import SlurmConf, read_slurm_conf
     from faultsim.sweep.advise import ShapeAdvice, advise_shapes
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
@@ -208,6 +212,7 @@ __all__ = [
     "Heft",
     "Hold",
     "HotSpares",
+    "IgnoredKey",
     "InputError",
     "IntervalPredictor",
     "JobFailureRate",
@@ -259,6 +264,12 @@ __all__ = [
     "Simulation",
     "Site",
     "Slowdown",
+    "Slurm",
+    "SlurmAssociation",
+    "SlurmConf",
+    "SlurmNode",
+    "SlurmPartition",
+    "SlurmQos",
     "SlurmTorus",
     "Static",
     "StoreError",
@@ -304,6 +315,7 @@ __all__ = [
     "read_sacct_events",
     "read_sge",
     "read_site",
+    "read_slurm_conf",
     "read_stepfun",
     "read_stg",
     "read_sweep",
@@ -328,6 +340,9 @@ _LATER = {
     "load_workflow_result": "results.saved_workflows",
     "read": "reading",
     "read_site": "reading",
+    "IgnoredKey": "data.slurm_settings",
+    **dict.fromkeys(("SlurmAssociation", "SlurmNode", "SlurmPartition", "SlurmQos"), "data.slurm_site"),
+    **dict.fromkeys(("SlurmConf", "read_slurm_conf"), "slurm_site"),
     "planning": "",
     "sweep": "",
     "synthetic": "",

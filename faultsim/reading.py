@@ -134,8 +134,19 @@ def read_site(path: str | os.PathLike[str]) -> Site:
         known.partitions = tuple(dict.fromkeys((*known.partitions, *row.partitions)))
         known.default = known.default or row.default
         known.max_time = {**row.max_time, **known.max_time}
+    return site_of(list(merged.values()))
+
+
+def site_of(merged: list[NodeRow]) -> Site:
+    """A site whose classes are the rows with equal amounts, features and partitions.
+
+    Examples
+    --------
+    >>> str(site_of([NodeRow("", "n1", cores=4), NodeRow("", "n2", cores=4), NodeRow("", "g1", cores=8)]))
+    'site:n=2x4c,g=1x8c'
+    """
     groups: dict[tuple[object, ...], list[NodeRow]] = {}
-    for row in merged.values():
+    for row in merged:
         key = (row.cores, row.memory, row.gpus, row.weight, row.features, row.partitions)
         groups.setdefault(key if row.count == 1 else (*key, row.name), []).append(row)
     classes: list[NodeClass] = []
@@ -158,8 +169,8 @@ def read_site(path: str | os.PathLike[str]) -> Site:
         )
         for partition in first.partitions:
             members.setdefault(partition, []).append(name)
-    default = next((row.default for row in merged.values() if row.default), "")
-    limits = {name: limit for row in merged.values() for name, limit in row.max_time.items()}
+    default = next((row.default for row in merged if row.default), "")
+    limits = {name: limit for row in merged for name, limit in row.max_time.items()}
     partitions = [
         Partition(name, names, max_time=limits.get(name), default=name == default) for name, names in members.items()
     ]

@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": "repeat a paper's experiments and judge its claims",
     "plan": "what a pod can promise: slices, spare cubes, training time",
     "torus": "check: the shapes of Slurm's topology/torus3d",
+    "slurm": "check, compare-decisions: a site's slurm.conf and slurmctld.log",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",

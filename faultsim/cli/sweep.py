@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from faultsim.cli.executors import add_executor_arguments, check_executor_arguments, executor_of, term_as_interrupt
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
-from faultsim.cli.slurm import check_slurm_arguments, joined, shard_store, submit
+from faultsim.cli.slurm_array import check_slurm_arguments, joined, shard_store, submit
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table, wants_table
 from faultsim.errors import InputError, OptionError
 

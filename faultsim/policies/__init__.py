@@ -23,6 +23,7 @@ from faultsim.policies.registry import PolicyRow as PolicyRow
 from faultsim.policies.registry import from_lowered as from_lowered
 from faultsim.policies.registry import known_policies as known_policies
 from faultsim.policies.rescheduling import *
+from faultsim.policies.slurm import *
 from faultsim.policies.slurm_torus import *
 from faultsim.policies.text import parse_policy as parse_policy
 from faultsim.policies.workflows import *

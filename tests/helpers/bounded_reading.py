@@ -30,6 +30,7 @@ STANDS_FOR = {
     "key": {"Key"},
     "site": {"read_site"},
     "topology": {"read_topology_yaml"},
+    "slurm site": {"read_slurm_conf"},
 }
 
 
@@ -54,9 +55,18 @@ def entry_points() -> dict[str, Any]:
     """Everything that reads a file, by name."""
     import faultsim as fs
     from faultsim.cli.serve import Server
+    from faultsim.cli.slurm_decisions import compare, site_of
+    from faultsim.readers.slurm_requests import read_slurm_requests
+    from faultsim.readers.slurmctld_log import read_slurmctld_log
     from faultsim.readers.table import READERS, detect, what_is
     from faultsim.sweep.merge import merge
     from faultsim.sweep.store import Store
+
+    scene = Path(__file__).parents[1] / "readers" / "slurm" / "08s-scene"
+
+    def decisions(path: str) -> object:
+        conf = fs.read_slurm_conf(scene / "slurm.conf", [scene / "accounts.txt"])
+        return compare(read_slurmctld_log(path), conf, read_slurm_requests(scene / "sacct.txt"))
 
     def status(path: str) -> object:
         with Store(path, write=False) as store:
@@ -108,6 +118,13 @@ def entry_points() -> dict[str, Any]:
         "key": lambda path: fs.Key(text(path)),
         "site": fs.read_site,
         "topology": fs.read_topology_yaml,
+        "slurmctld log": decisions,
+        "slurm site": fs.read_slurm_conf,
+        "slurm site accounts": lambda path: fs.read_slurm_conf(scene / "slurm.conf", path),
+        "slurm site gres": lambda path: fs.read_slurm_conf(scene / "slurm.conf", gres=path),
+        "slurm conf": lambda path: site_of(fs.read_slurm_conf(path)),
+        "slurm accounts": lambda path: site_of(fs.read_slurm_conf(scene / "slurm.conf", [path])),
+        "slurm requests": read_slurm_requests,
     }
 
 

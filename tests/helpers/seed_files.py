@@ -5,6 +5,8 @@ from pathlib import Path
 
 import faultsim as fs
 
+SLURM = Path(__file__).parents[1] / "readers" / "slurm"
+
 
 def seeds(folder: Path) -> dict[str, bytes]:
     """Entry point -> a small file of it that is as it should be."""
@@ -122,6 +124,25 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "key": b"-size * (now - submit) / max(estimate, 1)",
         "site": b"NODELIST CPUS MEMORY GRES FEATURES PARTITION\nn[1-4] 32 191000 (null) ib,skylake compute*\n"
         b"g[1,3] 40 191000 gpu:v100:2(S:0-1) v100 gpu\n",
+        "slurmctld log": (SLURM / "slurmctld.log").read_bytes(),
+        "slurm conf": b"PriorityType=priority/multifactor\nPriorityWeightAge=1000 # of age\nPriorityMaxAge=1-0\n"
+        b"PriorityWeightTRES=CPU=1,Mem=2\n"
+        b"NodeName=DEFAULT Sockets=2 CoresPerSocket=8 \\\n RealMemory=64000\nNodeName=n[1-6,08] Gres=gpu:a:4\n"
+        b"NodeSet=s Nodes=n1\nPartitionName=batch Nodes=s,n2 TRESBillingWeights=CPU=1.0,Mem=0.25G "
+        b"PriorityJobFactor=2\n",
+        "slurm site": b"ClusterName=c\nPriorityMaxAge=1-0 # of age\nSchedulerParameters=bf_window=4320,bf_busy_nodes\n"
+        b"PriorityWeightTRES=CPU=1,Mem=2\nNodeName=DEFAULT Sockets=2 CoresPerSocket=8 \\\n RealMemory=64000\n"
+        b"NodeName=n[1-6,08] Gres=gpu:a:4 Feature=a,b\nNodeSet=s Nodes=n1\nDownNodes=n2 State=DOWN\n"
+        b"PartitionName=batch Nodes=s,n2 MaxTime=1-0 OverSubscribe=EXCLUSIVE TRESBillingWeights=CPU=1.0 LLN=YES\n",
+        "slurm site accounts": b"add qos high priority=9 GrpTRES=cpu=4,mem=2G MaxWall=1-0 preempt=normal\n"
+        b"add account a parent=root fairshare=4\nadd user u,v account=a fairshare=parent\n"
+        b"modify user where name=u account=a set qos+=high MaxJobs=-1\ndelete user name=v\n",
+        "slurm site gres": b"AutoDetect=off\nNodeName=n1 Name=gpu Type=a File=/dev/x[0-3]\nName=mps Count=2\n",
+        "slurm accounts": b"# dump\nCluster - 'c':Fairshare=1\nParent - 'root'\nUser - 'root':Fairshare=1\n"
+        b"Account - 'a':Description='x:y':Fairshare=30:Priority=5\nParent - 'a'\nUser - 'u':Fairshare=parent\n",
+        "slurm requests": b"JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|State|ReqNodes|ReqTRES|"
+        b"Timelimit|SubmitLine\n7|ann|a|b|q|2026-12-01T00:00:00|2026-12-01T00:00:00|Unknown|Unknown|PENDING|2|"
+        b"cpu=8,mem=4G,node=2|1-00:30:00|sbatch -N 2-4 -p b,c --nice=5 --exclusive --wrap 'exec sleep 8'\n",
         "topology": b"- topology: t\n  torus3d:\n  - name: a\n    dims: [1, 2, 4]\n    nodes: 'n[0-7]'\n"
         b"    placements:\n    - {dims: [1, 1, 2], spacing: [1, 1, 2]}\n- topology: other\n  flat: true\n",
     }

@@ -32,7 +32,8 @@ OF_THEIR_OWN = {
 #: Names that only say what a policy is: there are no objects of them, or they are programs of one's own.
 KINDS = {
     "Checkpointing", "CompiledOrder", "CompiledPlacement", "CompiledScheduler", "Placement", "Predictor", "QueueOrder",
-    "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice",
+    "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice", "IgnoredKey",
+    "Slurm", "SlurmAssociation", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmQos",
     "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes",
 }  # fmt: skip
 ERRORS = {

@@ -1,0 +1,1 @@
+"""Slurm's decisions, slow and plain (model.md#slurm)."""
