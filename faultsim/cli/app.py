@@ -30,6 +30,8 @@ COMMANDS = {
     "reproduce": "repeat a paper's experiments and judge its claims",
     "plan": "what a pod can promise: slices, spare cubes, training time",
     "torus": "check: the shapes of Slurm's topology/torus3d",
+    "site": "what-if: what more nodes of each class would buy",
+    "compare": "the same jobs on two or more sites",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",
