@@ -33,7 +33,7 @@ STUDY = Study(
     settings=lambda evidence: SETTINGS,
     remarks=remarks,
     quick_note=lambda what: (
-        f"{what.windows} windows of {what.jobs} jobs, so that little is clear; one machine, two logs"
+        f"{what.replicates} windows of {what.jobs} jobs, so that little is clear; one machine, two logs"
     ),
     grids=grids,
     figures=drawings(FIGURES),

@@ -19,8 +19,8 @@ from faultsim.sweep.jackknife import Estimate, jackknife
 SETTINGS = {
     "S": "FCFS, all jobs of a window at once; saturation is what jobs ask for, until the last start, per node",
     "E": f'EasyBackfill(reservation="fixed"), offered load {USUAL:g}, requested times as planned, no failures',
-    "J": "jobs: windows from r/R of a log on, sizes scaled by the ratio of the machines and rounded up; times between "
-    "arrivals scaled to the load; sizes without a shape rounded up to the next listed size",
+    "J": "jobs: windows from r/R of a log on, sizes scaled by the ratio of the machines and rounded up (Mira as 65,536 "
+    "nodes); times between arrivals scaled to the load; sizes without a shape rounded up to the next listed size",
     "F": "failures of a node every 50 days on average, Weibull shape 0.7, single or in bursts of eight on average; "
     "repairs take 1 h or 24 h",
 }

@@ -1,13 +1,15 @@
 """The figures and tables of the study: one figure for each question of a site."""
 
+import itertools
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from faultsim.plot import PALETTE, plot_curves
-from faultsim.plot.base import new_figure, tidy
+from faultsim.plot.base import new_figure, plain_number, tidy
 from faultsim.plot.curves import plain_log
 from faultsim.reproduce.claims import Row
 from faultsim.reproduce.report import Grid
@@ -19,6 +21,8 @@ from faultsim.sweep.jackknife import Estimate, half_width
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Numbers that a logarithmic axis shows between powers of ten.
+_LEADING = re.compile(r"[2357]\.0*e")
 _MARKERS = ("o", "s", "^", "D")
 #: From a log and a machine to the estimate of a row, or None if it was not run.
 Cell = Callable[[str, str], Estimate | None]
@@ -34,6 +38,8 @@ def _rows_figure(e: Evidence, rows: dict[str, Cell], label: str, title: str, *, 
         for number, machine in enumerate(e.what.machines):
             shift = 0.18 * (number - (len(e.what.machines) - 1) / 2)
             found = [(row, cell) for row, name in enumerate(names) if (cell := rows[name](log, machine)) is not None]
+            if not found:
+                continue
             middle = np.array([cell.value for _, cell in found])
             half = np.nan_to_num(np.array([cell.half for _, cell in found]))
             ends = [middle - half, middle, middle + half]
@@ -51,13 +57,13 @@ def _rows_figure(e: Evidence, rows: dict[str, Cell], label: str, title: str, *, 
         if ratios:
             ax.set_xscale("log")
             plain_log(ax.xaxis)
+            ax.xaxis.set_minor_formatter(lambda value, _: plain_number(value) if _LEADING.match(f"{value:e}") else "")
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
         tidy(ax, title=e.logs[log].label)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.supxlabel(label, fontsize=10)
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
-    figure.suptitle(title + ("  [quick run]" if e.quick else ""), fontsize=12)
+    figure.suptitle(f"{title}{'  [quick run]' if e.quick else ''}\n{label}", fontsize=11)
     return figure
 
 
@@ -138,6 +144,7 @@ def _curve_panels(e: Evidence, curves: Callable[[str], dict[str, tuple[Sequence[
         )  # fmt: skip
     handles, labels = panels[0].get_legend_handles_labels()
     for ax in panels:
+        ax.set_xticks(list(e.what.loads))
         if (own := ax.get_legend()) is not None:
             own.remove()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
@@ -195,9 +202,8 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
     """A table for each log on the machine of the runs with failures: every list under EASY and FCFS."""
     found = []
     for log in e.what.logs:
-        head = ["shapes", "slowdown", "at most 1/16", "to 1/4", "above", "lost, %", "waits beside free, %", "refused, %",
-                "saturation, %"]  # fmt: skip
-        rows = [head]
+        classes = ("at most 1/16", "to 1/4", "above")
+        rows = [["shapes", "slowdown", *classes, "lost, %", "waits beside free, %", "refused, %", "saturation, %"]]
         for name in (*e.what.lists(e.failing), KREVAT):
             for unlisted, word in (("round_up", ""), ("refuse", ", refused")):
                 easy = Key(log, e.failing, USUAL, "easy", name, unlisted=unlisted)
@@ -210,14 +216,13 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
         found.append(Grid(f"{e.logs[log].label} on {e.failing}: EASY at load {USUAL:g}; the last column FCFS", rows))
     kinds = [(kind, "easy", "") for kind in e.what.failures] + [("none", "backfill", "")]
     kinds.append((e.what.failures[-1], "easy", "predictor"))
-    for log in e.what.logs:
+    for log, column in itertools.product(e.what.logs, ("slowdown", "large")):
         rows = [["shapes", *(" ".join(filter(None, (kind, s if s != "easy" else "", x))) for kind, s, x in kinds)]]
         for name in (*e.what.lists(e.failing), KREVAT):
             keys = [Key(log, e.failing, USUAL, s, name, failures=kind, extra=x) for kind, s, x in kinds]
-            rows.append([name, *(_cell(e, "slowdown", key) for key in keys)])
-        title = (
-            f"{e.logs[log].label} on {e.failing}: slowdown at load {USUAL:g}, by failures, with Backfill(10), predicted"
-        )
+            rows.append([name, *(_cell(e, column, key) for key in keys)])
+        which = "" if column == "slowdown" else " of jobs above 1/4 of the machine"
+        title = f"{e.logs[log].label} on {e.failing}: slowdown{which} at load {USUAL:g}, by failures and scheduler"
         found.append(Grid(title, rows))
     return found
 
@@ -226,5 +231,5 @@ def run_rows(e: Evidence) -> Rows:
     """Every run: its setting, its window, its columns."""
     yield (*Key._fields, "window", *COLUMNS)
     for key, columns in e.runs.items():
-        for i in range(e.what.windows):
-            yield (e.logs[key.log].label, *key[1:], i, *(round(float(columns[name][i]), 6) for name in COLUMNS))
+        for i in range(e.what.replicates):
+            yield (e.logs[key.log].label, *key[1:], i, *(f"{float(columns[name][i]):.4g}" for name in COLUMNS))

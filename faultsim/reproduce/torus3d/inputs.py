@@ -15,8 +15,9 @@ FILES = {
     "mira": "mira_walltime.swf",
     "curie": "CEA-Curie-2011-2.1-cln.swf",
 }
-#: Nodes (of Curie: cores) of the machine of each log.
-NODES = {"sdsc": 128, "mira": 49_152, "curie": 80_640}
+#: What sizes of a log are scaled from: nodes of its machine (of Curie cores); of Mira, which has 49,152, the next power
+#: of two, so that its powers of two stay such.
+NODES = {"sdsc": 128, "mira": 65_536, "curie": 80_640}
 _LABELS = {"sdsc": "SDSC", "mira": "Mira", "curie": "Curie"}
 _STAND_IN_JOBS = 12_000
 _HOUR = 3_600.0
@@ -34,7 +35,7 @@ class Jobs(JobLog):
 
     @property
     def nodes(self) -> int:
-        """Nodes of the machine of the log."""
+        """What sizes of the log are scaled from."""
         return NODES[self.name] if self.real else NODES["sdsc"]
 
 

@@ -150,7 +150,8 @@ def waits_beside_free(result: Result) -> float:
 
 def refused(result: Result) -> float:
     """Share of jobs without a shape of their size."""
-    return len(result.dropped) / (len(result.dropped) + len(result.jobs))
+    left_out = sum(result.dropped.values())
+    return left_out / (left_out + len(result))
 
 
 #: Column -> what of a run.
@@ -171,7 +172,7 @@ COLUMNS: Columns = {
 class Plan:
     """What to run: windows of a log, jobs of a window, machines, logs, loads, failures."""
 
-    windows: int = 12
+    replicates: int = 12
     jobs: int = 1000
     machines: Sequence[str] = tuple(MACHINES)
     logs: Sequence[str] = ("sdsc", "mira", "curie")
@@ -206,7 +207,8 @@ class Plan:
         scored = [name for name in ("one per size", "rotations", "every box, every node") if name in lists]
         found += [base._replace(shapes=name, score=score) for name in scored for score in SCORES]
         found += [base._replace(shapes="rotations", score="next-size")]
-        found += [base._replace(shapes=name, unlisted="refuse") for name in ("powers", "one per size")]
+        if base.log != "curie":  # of its sizes, scaled, windows may have none with a shape
+            found += [base._replace(shapes=name, unlisted="refuse") for name in ("powers", "one per size")]
         found += [base._replace(shapes=name, extra="migration") for name in ("one per size", KREVAT)]
         return found
 
@@ -215,7 +217,7 @@ def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: three windows of 300 jobs, one machine, two logs, two loads."""
     if quick:
         return Plan(replicates or 3, 300, ("4x4x8",), ("sdsc", "mira"), (0.5, USUAL), ("none", "burst 24 h"))
-    return Plan(windows=replicates or 12)
+    return Plan(replicates=replicates or 12)
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ def run_list(logs: Mapping[str, Jobs], what: Plan, seed: int) -> RunList[Key]:
     @cache
     def jobs(log: str, machine: str, offered: float, r: int) -> Workload:
         nodes = int(np.prod(MACHINES[machine]))
-        return window(logs[log], r / what.windows, what.jobs, nodes, offered)
+        return window(logs[log], r / what.replicates, what.jobs, nodes, offered)
 
     @cache
     def trace(log: str, machine: str, offered: float, kind: str, r: int) -> Any:
@@ -272,5 +274,5 @@ def run_list(logs: Mapping[str, Jobs], what: Plan, seed: int) -> RunList[Key]:
             oversized="drop",
         )
 
-    settings = dict.fromkeys(what.settings(), {"replicate": range(what.windows)})
+    settings = {key: {"replicate": range(what.replicates)} for key in what.settings()}
     return RunList("torus3d", settings, made, COLUMNS, order=lambda k, r: (k.log, k.machine, k.load, r))
