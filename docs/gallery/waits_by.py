@@ -2,7 +2,7 @@
 Waits by partition
 ==================
 
-A site with two partitions of the same nodes, and with four more GPU nodes: who waits less?
+Waits on a site with three partitions, as it is and with four more GPU nodes, which jobs of all partitions feel.
 """
 
 import numpy as np

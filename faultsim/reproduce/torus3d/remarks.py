@@ -55,11 +55,12 @@ def _advice(e: Evidence) -> tuple[str, ...]:
         f"{_spread(e, 'one per size', 'powers', 'curie')}. Short lists favour large jobs: on SDSC jobs above a quarter "
         f"of the machine have {_spread(e, 'one per size', 'powers', 'sdsc', 'large')} the slowdown with powers of two. "
         "Without backfilling powers of two even fill SDSC's machine better than one shape per size, by "
-        f"{_points(e, one, one._replace(shapes='powers'), 'sdsc')}, probably as their boxes fit one another. Failures with "
-        "repairs of 24 h lower the mean slowdown of some logs, as large jobs wait long and small ones pass them: on "
-        f"SDSC jobs above a quarter of {e.failing} have, with single failures, {_failed(e, 'powers')} the slowdown of "
-        f"a machine without failures under powers of two, and {_failed(e, e.what.lists(e.failing)[-1])} under the "
-        "longest list. Windows differ much, so a site should run its own log: `fs.advise_shapes` does.",
+        f"{_points(e, one, one._replace(shapes='powers'), 'sdsc')}, probably as their boxes fit one "
+        "another. Failures with repairs of 24 h lower the mean slowdown of some logs, as large jobs wait long and "
+        f"small ones pass them: on SDSC jobs above a quarter of {e.failing} have, with single failures, "
+        f"{_failed(e, 'powers')} the slowdown of a machine without failures under powers of two, and "
+        f"{_failed(e, e.what.lists(e.failing)[-1])} under the longest list. Windows differ much, so a site should run "
+        "its own log: `fs.advise_shapes` does.",
     )
 
 
