@@ -37,9 +37,15 @@ def site_of(text: str) -> Site:
     >>> site_of("site:cpu=2x4c").cores
     8
     """
-    found = fs.read_site(text) if os.path.exists(text) else as_machine(text)
-    if not isinstance(found, Site):
-        raise OptionError(f"{text!r:.60} is no site: give a file that fs.read_site reads, or site:NAME=COUNTxCORESc...")
+    if os.path.exists(text):
+        return fs.read_site(text)
+    if not text.startswith("site:"):
+        raise OptionError(
+            f"{text!r:.60} is no site, and no such file: give a file that fs.read_site reads, or text such as "
+            f"site:cpu=180x32c187G,gpu=8x40c187Gx2v100"
+        )
+    found = as_machine(text)
+    assert isinstance(found, Site)
     return found
 
 

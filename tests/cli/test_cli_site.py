@@ -71,4 +71,5 @@ def test_failures_stay_with_the_nodes_of_their_class():
 
 def test_what_cannot_be_compared_is_refused(capsys, jobs):
     assert "is no site" in refused(capsys, "compare", "cluster:4", SITE, "--jobs", jobs)
+    assert "no such file" in refused(capsys, "site", "what-if", "nowhere.csv", "--jobs", jobs)
     assert "--more" in refused(capsys, "site", "what-if", SITE, "--jobs", jobs, "--more", 0)
