@@ -31,6 +31,8 @@ COMMANDS = {
     "plan": "what a pod can promise: slices, spare cubes, training time",
     "torus": "check: the shapes of Slurm's topology/torus3d",
     "slurm": "check, compare-decisions: a site's slurm.conf and slurmctld.log",
+    "site": "what-if: what more nodes of each class would buy",
+    "compare": "the same jobs on two or more sites",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",

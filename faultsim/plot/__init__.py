@@ -10,11 +10,13 @@ from faultsim.plot.base import PALETTE, new_figure, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.distribution import plot_distribution
 from faultsim.plot.gantt import plot_gantt
+from faultsim.plot.groups import plot_waits_by
 from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
 from faultsim.plot.promises import plot_promises
 from faultsim.plot.recorded import plot_against_recorded
+from faultsim.plot.resources import plot_resources
 from faultsim.plot.saturation import plot_saturation
 from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_panels, plot_sweep
 from faultsim.plot.theme import use_theme
@@ -40,9 +42,11 @@ __all__ = [
     "plot_panels",
     "plot_promises",
     "plot_queue",
+    "plot_resources",
     "plot_saturation",
     "plot_sweep",
     "plot_utilization",
+    "plot_waits_by",
     "plot_workflow",
     "require_matplotlib",
     "save",

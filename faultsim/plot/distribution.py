@@ -115,7 +115,7 @@ def plot_distribution(
     y = "share of jobs that had no more (%)"
     tidy(ax, x=words if in_time else f"{words} (response / run time of at least 10 s)", y=y, title=verbatim(title))
     if in_time:
-        _name_times(ax, most)
+        name_times(ax, most)
     legend_below(ax)
     return ax
 
@@ -132,7 +132,7 @@ def _steps(values: Floats, least: float) -> tuple[Floats, Floats]:
     return np.append(least, at[at > least]), np.append(below, share[at > least])
 
 
-def _name_times(ax: "Axes", most: float) -> None:
+def name_times(ax: "Axes", most: float) -> None:
     """Ticks at seconds, minutes, hours and days, as many as fit."""
     inch = room(ax) / np.log(1.2 * most)
     shown: list[tuple[float, str]] = []

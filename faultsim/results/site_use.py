@@ -1,6 +1,6 @@
 """What jobs hold of each resource of a site, and what is stranded: free, and of no use to the jobs that wait for it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -115,6 +115,43 @@ def stranded_of(result: Shared) -> dict[str, float]:
     return _Sweep(Use(result, "stranded")).stranded()
 
 
+def over_time(result: Shared, parts: int) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
+    """The bounds of equal parts of the span, and resource -> shares of it that jobs held and that were stranded there.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
+    >>> run = fs.simulate(log, "site:n=1x4cx2v100", record=True)
+    >>> over_time(run, 2)[1]["gpus"]
+    (array([0. , 0.5]), array([1., 0.]))
+    """
+    use = Use(result, "use over time")
+    bounds = np.linspace(*result.span, parts + 1)
+    spans = list(_Sweep(use).spans())
+    begin, end = (np.array([each[at] for each in spans]) for at in (0, 1))
+    lost = np.array([amounts for *_, amounts in spans]).reshape(-1, 3)
+    total = use.has.sum(axis=0)
+    found = {}
+    for at, name in enumerate(RESOURCES):
+        if total[at] > 0:
+            held = _mean_over(bounds, use.begin, use.end, use.shares[:, at]) / total[at]
+            found[name] = held, _mean_over(bounds, begin, end, lost[:, at]) / total[at]
+    return bounds, found
+
+
+def _mean_over(bounds: Floats, begin: Floats, end: Floats, amount: Values) -> Floats:
+    """The mean, in each part, of the sum of the amounts whose time it is."""
+    times, changes = np.concatenate([begin, end]), np.concatenate([amount, -amount]).astype(np.float64)
+    order = np.argsort(times, kind="stable")
+    times, level = times[order], np.cumsum(changes[order])
+    area = np.append(0.0, np.cumsum(level[:-1] * np.diff(times)))
+    if not len(times):
+        return np.zeros(len(bounds) - 1)
+    mean: Floats = np.diff(np.interp(bounds, times, area)) / np.maximum(np.diff(bounds), 1e-300)
+    return mean
+
+
 class _Sweep:
     """The instants of a run, in order of time: what is free of each node, and how many jobs of each form wait."""
 
@@ -167,13 +204,21 @@ class _Sweep:
         return np.array(times), what
 
     def stranded(self) -> dict[str, float]:
+        """Resource -> the share of it that was stranded."""
+        total = np.zeros(3)
+        for begin, end, amounts in self.spans():
+            total += amounts * (end - begin)
+        return self.use.by_resource(total)
+
+    def spans(self) -> Iterator[tuple[float, float, Floats]]:
+        """Begin, end, and what is stranded of each resource between them, in order of time."""
         use = self.use
         times, what = self._changes()
-        total, last = np.zeros(3), use.result.span[0]
+        last = use.result.span[0]
         for at in np.argsort(times, kind="stable").tolist():
             if times[at] > last:
-                total += self._now() * (times[at] - last)
-                last = times[at]
+                yield last, float(times[at]), self._now()
+                last = float(times[at])
             kind, which, change = what[at]
             if kind == 2:
                 self.waiting[which] += change
@@ -185,7 +230,6 @@ class _Sweep:
                     share = use.has[node] if use.exclusive[which] else self._share(which)
                     self.free[node] += share if kind else -share
                     self._look(node)
-        return use.by_resource(total)
 
     def _share(self, stay: int) -> NDArray[np.int64]:
         """On each node of a stay."""

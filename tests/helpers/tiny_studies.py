@@ -9,6 +9,7 @@ from faultsim.reproduce.li2009 import runs as li2009
 from faultsim.reproduce.oliner2004 import runs as oliner2004
 from faultsim.reproduce.pods import runs as pods
 from faultsim.reproduce.rlscheduler import runs as rlscheduler
+from faultsim.reproduce.torus3d import runs as torus3d
 from faultsim.reproduce.yu2010 import runs as yu2010
 from faultsim.reproduce.zhang2004 import runs as zhang2004
 
@@ -110,5 +111,11 @@ TINY = {
         pods.Plan(2, 2, 12.0, (0.99, 0.995, 0.999), 10, 300, 6.0, 3.0),
         ("stand-in", "as reported by others", "| 4 of 8x8x16 |", "(out/promised.png)", "not derivable"),
         figures=("promised", "mean", "training", "stepfun", "titan"),
+    ),
+    "torus3d": Tiny(
+        ("V", 9),
+        torus3d.Plan(3, 60, ("4x4x8",), ("sdsc", "mira"), (0.5, 0.8), ("none", "burst 24 h")),
+        ("stand-in", "one per size", "Not run", "(out/lists.png)"),
+        shared=("lists", "unlisted", "scores", "saturation", "loads", "failures"),
     ),
 }

@@ -39,6 +39,16 @@ def runs(size):
 
 
 @cache
+def site_run(size):
+    """Jobs that share nodes."""
+    n = 6 if size == "small" else 300
+    rows = np.arange(n)
+    columns = {"cores": 1 + rows % 4, "nodes": np.ones(n, int), "gpus": rows % 2}
+    log = fs.Workload(100.0 * rows, 60.0 * (1 + rows % 90), [1] * n, columns=columns)
+    return fs.simulate(log, "site:a=2x4cx2v100", record=True)
+
+
+@cache
 def table(size):
     base = {"log": lambda rng: fs.synthetic.nasa_like(120, rng=rng), "machine": fs.Cluster(128)}
     if size == "small":
@@ -108,6 +118,9 @@ FIGURES = {
     "queue": (4.0, lambda size, ax: plot.plot_queue(both(size), ax=ax)),
     "wait": (4.0, lambda size, ax: plot.plot_distribution(both(size), ax=ax)),
     "slowdown": (4.0, lambda size, ax: plot.plot_distribution(runs(size)[2], "slowdown", title=LONG, ax=ax)),
+    "resources": (4.0, lambda size, ax: plot.plot_resources(site_run(size), "gpus", title=LONG, ax=ax)),
+    "waits by size": (4.0, lambda size, ax: plot.plot_waits_by(both(size), "size_class", title=LONG, ax=ax)),
+    "waits by user": (5.0, lambda size, ax: plot.plot_waits_by(runs(size)[2], "user", ax=ax)),
     "ledger": (3.2, lambda size, ax: plot.plot_ledger(both(size), title="Where the time goes, " + LONG, ax=ax)),
     "slices": (5.0, lambda size, ax: plot.plot_occupancy(runs(size)[0], ax=ax)),
     "cubes": (5.0, lambda size, ax: plot.plot_occupancy(runs(size)[0], view="space", ax=ax)),

@@ -47,6 +47,7 @@ KINDS = list(objects())
 #: Further arguments of functions that need some.
 MORE = {
     "occupancy": {"at": 1.0},
+    "plot_waits_by": {"column": "size_class"},
     "animate_occupancy": {"path": "never.gif", "frames": 1},
     "plot_sweep": {"metric": "mean_wait", "x": "load"},
     "plot_panels": {"metric": "mean_wait", "x": "load", "panels": "scheduler"},
@@ -73,6 +74,7 @@ TAKES = {
     "plot_queue": {"Result", "torus", "pod", "unrecorded", "Results", "numbered Results"},
     "plot_distribution": {"Result", "torus", "pod", "unrecorded", "Results", "numbered Results"},
     "plot_ledger": {"Result", "torus", "pod", "unrecorded", "Results", "numbered Results", "ledger"},
+    "plot_waits_by": {"Result", "torus", "pod", "unrecorded", "Results", "numbered Results"},
     "plot_gantt": {"Result", "torus", "pod"},
     "plot_occupancy": {"torus", "pod"},
     "occupancy": {"torus", "pod"},
