@@ -13,7 +13,6 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.lowered import Lowered
 from faultsim.data.world import World
-from faultsim.errors import NotAvailableError
 from faultsim.policies.base import REMEMBERED, SeenJobs, hidden_runtime, no_column, nothing_returned
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
@@ -119,15 +118,6 @@ def scheduler_parts(
     return _part("scheduler", scheduler["name"], machine)[0], _part("order", order["name"], machine)[0], inputs
 
 
-def require_compiled(scheduler: str, machine: str) -> None:
-    """Refuse a scheduler that only the reference engine has on this machine."""
-    if machine == "site" and not _part("scheduler", scheduler, machine)[0]:
-        raise NotAvailableError(
-            f"scheduler {scheduler!r} on nodes that jobs share is in the reference engine only: pass "
-            f"engine='reference' to simulate, or use Backfill(depth), EasyBackfill(), Fcfs() or Preemptive()"
-        )
-
-
 def core_engine(
     settings: Settings,
     submit: Floats,
@@ -138,7 +128,6 @@ def core_engine(
 ) -> Engine:
     """An engine for the settings, the columns of the jobs, and the world of a run."""
     world = world or World()
-    require_compiled(settings.scheduler["name"], settings.machine["name"])
     settings = replace(settings, recovery=settings.recovery or REQUEUE)
     if (policy := settings.checkpointing) and world.checkpoint_interval is None and "object" not in policy:
         rule = from_lowered("checkpointing", policy)

@@ -7,7 +7,7 @@ import faultsim as fs
 from faultsim.simulation.execution import Execution
 from helpers.engines import assert_same, listed
 
-SCHEDULERS = ("fcfs", "easy", "backfill", "preemptive")
+SCHEDULERS = ("fcfs", "easy", "backfill", "conservative", "preemptive")
 PLACEMENTS = ("consecutive_best_fit", "best_fit", "first_fit", "least_loaded", "least_failures_first", "safest_first")
 
 
@@ -52,6 +52,8 @@ def drawn_run(rng, n):
     elif scheduler == "backfill":
         depth = [1, 2, 4, "unlimited"][rng.integers(4)]
         options["scheduler"] = fs.Backfill(depth, order, repairs=repairs)
+    elif scheduler == "conservative":
+        options["scheduler"] = fs.ConservativeBackfill(order, repairs=repairs)
     else:
         options["scheduler"] = fs.EasyBackfill(order, repairs=repairs)
     options["recovery"] = [
@@ -118,7 +120,7 @@ def test_a_simulation_of_a_site_can_be_copied_and_goes_on():
         assert each.result().jobs["finish"].tolist() == whole.jobs["finish"].tolist()
 
 
-@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:depth=2"])
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:depth=2", "conservative"])
 def test_more_nodes_become_free_at_once_than_are_stored(scheduler):
     """Gangs of up to 90 nodes: beyond the 64 nodes that the core stores between two looks at a refused request."""
     rng = np.random.default_rng(6)

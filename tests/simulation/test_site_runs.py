@@ -155,8 +155,3 @@ def test_what_is_not_available_says_so(result):
         result.why(0)
     with pytest.raises(fs.NotAvailableError, match="live= is not available"):
         fs.Simulation(LOG, SITE, live=100)
-    with pytest.raises(
-        fs.NotAvailableError, match="'conservative' on nodes that jobs share is in the reference engine"
-    ):
-        fs.simulate(LOG, SITE, scheduler="conservative")
-    assert fs.simulate(LOG, SITE, scheduler="conservative", engine="reference").is_over

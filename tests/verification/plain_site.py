@@ -492,10 +492,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", default="core")
     args = parser.parse_args()
-    # The compiled engine has no conservative backfilling on shared nodes.
-    schedulers = SCHEDULERS if args.engine == "reference" else SCHEDULERS[:3]
     for run in range(args.runs):
-        scheduler = schedulers[run % len(schedulers)]
+        scheduler = SCHEDULERS[run % len(SCHEDULERS)]
         case = draw(np.random.default_rng([args.seed, run]), scheduler)
         if said := differences(case, args.engine):
             print(f"case {args.seed} {run}: {case.scheduler}, {case.placement}, {case.classes}", *said, sep="\n  ")

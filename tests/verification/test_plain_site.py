@@ -10,8 +10,6 @@ import faultsim as fs
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_the_third_program_agrees(scheduler, engine):
-    if engine == "core" and scheduler == "conservative":
-        pytest.skip("the compiled engine has no conservative backfilling on shared nodes")
     cases = [draw(np.random.default_rng([2, SCHEDULERS.index(scheduler), run]), scheduler) for run in range(60)]
     found = {at: said for at, case in enumerate(cases) if (said := differences(case, engine))}
     assert found == {}

@@ -1,8 +1,10 @@
 # Conservative backfilling (model.md#conservative): every waiting job has a reservation, or there is no room for it.
-# Included after timeline.pxi, refusals.pxi and, of a capacity:
+# Included with, of a capacity:
 #
 # plan_t          the state; its fields used here are described below
 # base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone; OK or NO_MEMORY
+# forget_refusals the plan is made from nothing: nothing is known of where there is no room
+# forget          steps of `line` that have ended are removed
 # open_sweep, close_sweep
 #                 what else a sweep begins and ends with
 # next_to_plan    the next position in the queue whose job is new, due, or may move up; queue_t.end: there is none
@@ -31,21 +33,6 @@
 cdef enum:
     STARTED = 1              # plan_job: the job has started
     COLLAPSED = 2            # plan_job: the pass has to be made again (horizon.pxi)
-
-
-cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int32_t ask, double apart,
-                       double stop, double *begin) noexcept nogil:
-    """The first time from which on there is room for a job, as `earliest`; refusals spare searches, and are kept.
-
-    A refusal is beside all reservations.  From `apart` on, room may be only with what the job has reserved.
-    """
-    cdef refusal_t known
-    cdef int32_t i = -1
-    refusal_of(&p.refused, ask, s.remaining[job], &known)
-    if min(known.until, apart) < stop:
-        i = earliest(&p.line, w, s, job, min(known.until, apart), stop, &known.least, begin)
-        refuse(&p.refused, ask, known.least, stop if i < 0 else begin[0])
-    return i
 
 
 cdef int sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
@@ -109,7 +96,7 @@ cdef int replan(plan_t *p, sim_t *s, bint only_plans) noexcept nogil:
         return NO_MEMORY
     for i in range(s.queue.head, s.queue.end):
         p.begin[s.queue.job[i]] = INFINITY
-    refuse_none(&p.refused)
+    forget_refusals(p)
     no_gain(&p.gain)
     p.soonest = INFINITY
     code = sweep(p, s, True)
@@ -223,14 +210,11 @@ cdef int reserved_at(void *state, void *sim, int32_t job, double *begin, place_t
     return 1
 
 
-cdef plan_t *open_plan(sim_t *s, int32_t steps, int32_t refusals) except NULL:
+cdef plan_t *open_plan(sim_t *s) except NULL:
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.spare, s.scheduler.reserved_at = schedule, spare, reserved_at
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
-    describe_line(&p.line, s)
-    open_timeline(p, &p.line, min(steps, thresholds.first_room))
-    p.refused.most = refusals
     own_block(p, &p.begin, s.n, sizeof(double))
     own_block(p, &p.end, s.n, sizeof(double))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))

@@ -94,6 +94,7 @@ cdef enum:
     PLANNED_WITHOUT_LOOK = 1048576
 
 include "conservative.pxi"
+include "conservative_search.pxi"
 include "horizon.pxi"
 
 
@@ -455,7 +456,8 @@ cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexc
 
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef plan_t *p = open_plan(s, 64, thresholds.refusals)
+    cdef plan_t *p = open_plan(s)
+    open_search(p, s, 64, thresholds.refusals)
     p.limit = thresholds
     own_block(p, &p.examined, s.n, sizeof(uint8_t))
     own_block(p, &p.started_in, s.n, sizeof(int32_t))

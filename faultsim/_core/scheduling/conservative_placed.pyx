@@ -61,6 +61,7 @@ cdef enum:
     PLANNED_WITHOUT_LOOK = 1024
 
 include "conservative.pxi"
+include "conservative_search.pxi"
 
 
 # ---------------------------------------------------------------------------------------------- the plan
@@ -416,7 +417,8 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n, words = s.machine.words
-    cdef plan_t *p = open_plan(s, 64, thresholds.placed_refusals)
+    cdef plan_t *p = open_plan(s)
+    open_search(p, s, 64, thresholds.placed_refusals)
     s.scheduler.guard = guard
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     own_block(p, &p.nodes, n, sizeof(int32_t))

@@ -49,7 +49,7 @@ cdef struct site_t:
     int32_t *form            # jobs of equal requests have the same number
     int32_t forms
     shares_t *held           # per job
-    share_t *chosen          # for the job that starts next
+    share_t *chosen          # for the job that starts next, or those of the job that left last
     int32_t n_chosen
     int rule                 # of placement: enum of site_choice.pxd
     int32_t *found           # scratch: jobs on a node

@@ -65,6 +65,8 @@ cdef void return_shares(void *state, int32_t job, int32_t *free, int32_t *down) 
     cdef shares_t *mine = &m.held[job]
     cdef share_t *each
     cdef int32_t i
+    m.n_chosen = mine.n
+    memcpy(m.chosen, mine.item, <size_t>mine.n * sizeof(share_t))
     for i in range(mine.n):
         each = &mine.item[i]
         m.left[each.node] += each.word

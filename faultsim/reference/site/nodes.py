@@ -90,8 +90,13 @@ def asks_of(rows: AskRows) -> list[Ask]:
 
 
 def less(free: Amounts | None, taken: Amounts | None) -> Amounts | None:
-    """What is left of a node."""
-    return free if free is None or taken is None else free.plus(taken, -1)
+    """What is left of a node.
+
+    model.md#site-schedulers: "A node has nothing left where reservations claim more of it than is free".
+    """
+    if free is None or taken is None:
+        return free
+    return free.plus(taken, -1) if taken.within(free) else Amounts()
 
 
 def meet(free: Amounts | None, other: Amounts | None) -> Amounts | None:
