@@ -18,7 +18,7 @@ from faultsim._core.scheduling.site_choice cimport (
     site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, fits_in, form_is_refused, least_of_both, less, needed, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, form_is_refused, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -231,20 +231,62 @@ cdef bint choose_shares_at(backfill_t *p, sim_t *s, int32_t job, double t) noexc
     return choose_beside(s, &p.choice, job, t, p.window, &m.ask[p.head], p.for_head, p.slack)
 
 
+cdef bint serves_at(const backfill_t *p, const sim_t *s, int32_t job, int32_t node, double t) noexcept nogil:
+    """Whether a node may serve a job from t on, when `then` is t, beside the reservations that begin up to its end."""
+    cdef const site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef double end = end_if_started_at(s, job, t)
+    cdef uint64_t free = free_then(&p.then, node)
+    cdef int32_t i
+    if offer_of(m, ask, node, free) == 0:
+        return False
+    for i in range(1 if p.open_head else 0, p.n):
+        if t < p.reservation[i].begin < end:
+            free = least_of_both(free, beside(p, m, i)[node])
+    return offer_of(m, ask, node, free) > 0
+
+
+cdef bint gains_room(const backfill_t *p, const sim_t *s, int32_t job, int32_t first, int32_t end,
+                     double t) noexcept nogil:
+    """Whether a job that had no room before t may have some: with the releases [first, end), or after a reservation."""
+    cdef const site_t *m = site_of(&s.machine)
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef const reservation_t *r
+    cdef int32_t i, k
+    for i in range(first, end):
+        if items[i].job < 0:
+            if serves_at(p, s, job, -1 - items[i].job, t):
+                return True
+            continue
+        for k in range(m.held[items[i].job].n):
+            if serves_at(p, s, job, m.held[items[i].job].item[k].node, t):
+                return True
+    for i in range(p.n):
+        r = &p.reservation[i]
+        if r.end == t and i == 0 and p.open_head:
+            return True
+        for k in range(r.n if r.end == t else 0):
+            if serves_at(p, s, job, p.share[r.first + k].node, t):
+                return True
+    return False
+
+
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef const release_t *items = releases_all(&s.releases)
     cdef int64_t there = all_served(m, ask, m.open)
-    cdef int32_t i = 0, k
+    cdef int32_t i = 0, k, first
     cdef double t = s.now, next_
     site_now(&p.then, m)
     # Invariant: no time before t that is tried has room; `then` is the time before.
     while t < INFINITY:
+        first = i
         while i < s.releases.n and items[i].end <= t:
             site_release(&p.then, m, ask, &items[i], &there)
             i += 1
-        if there >= needed(ask) and (head or choose_shares_at(p, s, job, t)):
+        if there >= needed(ask) and (head or (
+                (t == s.now or gains_room(p, s, job, first, i, t)) and choose_shares_at(p, s, job, t))):
             if head:
                 promise_start(s, job, t)
             return add_shares(p, s, job, t, head)

@@ -14,8 +14,8 @@ from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.node_lines cimport (
-    change_node, earliest_start, forget_until, free_throughout, hold_late, lines_of_running, most_free, next_start,
-    node_lines_t, none_late, open_node_lines, really_free,
+    change_node, earliest_start, forget_until, free_for, free_throughout, hold_late, lines_of_running, most_free,
+    next_start, node_lines_t, none_late, open_node_lines, really_free,
 )
 from faultsim._core.scheduling.site_choice cimport (
     BY_FAILURES, BY_SAFETY, choose_shares, open_site_choice, site_choice_t,
@@ -186,7 +186,7 @@ cdef bint matters(const plan_t *p, const sim_t *s, const noted_t *c, int32_t job
         return True              # for the job, its own share is free, too
     if not has(c.most, ask.least):
         return False
-    return c.end > begin or ask.nodes != 1 or next_start(&p.line, m, s, job, c.node, s.now, begin) < begin
+    return c.taken or next_start(&p.line, m, s, job, c.node, s.now, begin) < INFINITY
 
 
 cdef bint stays(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
@@ -223,12 +223,10 @@ cdef bint choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint really) noe
     cdef uint64_t now
     cdef int32_t node
     for node in range(m.nodes):
-        p.window[node] = 0
-        if m.bit[node] & ask.classes:
-            p.window[node] = free_throughout(&p.line, node, t, end)
-            if really and p.line.any_late:
-                now = really_free(&p.line, node, free_throughout(&p.line, node, t, t))
-                p.window[node] = least_of_both(p.window[node], now)
+        p.window[node] = free_for(&p.line, m, ask, node, t, end)
+        if really and p.line.any_late and p.window[node]:
+            now = really_free(&p.line, node, free_throughout(&p.line, node, t, t))
+            p.window[node] = least_of_both(p.window[node], now)
     return choose_shares(s, &p.choice, job, t, p.window)
 
 

@@ -5,7 +5,7 @@
 
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.site.shares cimport share_t, site_t
+from faultsim._core.site.shares cimport ask_t, share_t, site_t
 from faultsim._core.state cimport sim_t
 
 cdef struct step_t:
@@ -33,6 +33,9 @@ cdef int change_node(void *owner, node_lines_t *f, int32_t node, double begin, d
 cdef void forget_until(node_lines_t *f, int32_t node, double t) noexcept nogil
 # What is free of a node in all of [t, end), and at t; the most that is free of each amount there.
 cdef uint64_t free_throughout(const node_lines_t *f, int32_t node, double t, double end) noexcept nogil
+# The same for a job; 0 where the node does not serve it.
+cdef uint64_t free_for(const node_lines_t *f, const site_t *m, const ask_t *ask, int32_t node, double t,
+                       double end) noexcept nogil
 cdef uint64_t most_free(const node_lines_t *f, int32_t node, double t, double end) noexcept nogil
 # Nothing is late any more; a job that should leave at once holds its shares.
 cdef void none_late(node_lines_t *f) noexcept nogil

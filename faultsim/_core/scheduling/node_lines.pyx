@@ -177,6 +177,22 @@ cdef uint64_t free_throughout(const node_lines_t *f, int32_t node, double t, dou
     return free
 
 
+cdef uint64_t free_for(const node_lines_t *f, const site_t *m, const ask_t *ask, int32_t node, double t,
+                       double end) noexcept nogil:
+    cdef int32_t i
+    cdef uint64_t free
+    if not m.bit[node] & ask.classes:
+        return 0
+    i = step_at(f, node, t)
+    free = f.step[i].free
+    while offer_of(m, ask, node, free) > 0:
+        i = f.step[i].next
+        if i < 0 or not f.step[i].at < end:
+            return free
+        free = least_of_both(free, f.step[i].free)
+    return 0
+
+
 cdef uint64_t most_free(const node_lines_t *f, int32_t node, double t, double end) noexcept nogil:
     cdef int32_t i = step_at(f, node, t)
     cdef uint64_t free = f.step[i].free, other

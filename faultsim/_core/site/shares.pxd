@@ -84,7 +84,12 @@ cdef inline bint has(uint64_t free, uint64_t asked) noexcept nogil:
 
 cdef inline uint64_t least_of_both(uint64_t a, uint64_t b) noexcept nogil:
     """What is free in both."""
-    return amounts(min(cores_of(a), cores_of(b)), min(mebibytes_of(a), mebibytes_of(b)), min(gpus_of(a), gpus_of(b)))
+    cdef uint64_t guards = (<uint64_t>1 << 13) | (<uint64_t>1 << 38) | (<uint64_t>1 << 47)
+    cdef uint64_t kept = ((a | guards) - b) & guards             # the guards of amounts of which `b` has no more
+    # From each guard down to the lowest bit of its amount.
+    cdef uint64_t bits = kept - ((kept >> 13 & 1) | (kept >> 24 & <uint64_t>1 << MEMORY_AT)
+                                 | (kept >> 8 & <uint64_t>1 << GPUS_AT))
+    return (b & bits) | (a & ~bits)
 
 
 cdef inline uint64_t less(uint64_t free, uint64_t share) noexcept nogil:
