@@ -22,8 +22,7 @@ from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Parser
 from faultsim.cli.specs import policy
 from faultsim.errors import OptionError
-from faultsim.machines.site import Site
-from faultsim.machines.text import as_machine
+from faultsim.machines.site import Site, parse_site
 from faultsim.sweep.what_if import Change, changes, with_more
 
 _HEAD = ("site", "jobs of", "jobs", "mean wait, h", "saved, h", "95 % interval, h", "bounded slowdown", "less")
@@ -44,9 +43,7 @@ def site_of(text: str) -> Site:
             f"{text!r:.60} is no site, and no such file: give a file that fs.read_site reads, or text such as "
             f"site:cpu=180x32c187G,gpu=8x40c187Gx2v100"
         )
-    found = as_machine(text)
-    assert isinstance(found, Site)
-    return found
+    return parse_site(text, text.removeprefix("site:"))
 
 
 def print_changes(found: Sequence[Change], *, json: bool) -> None:

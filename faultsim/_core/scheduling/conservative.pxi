@@ -4,7 +4,7 @@
 # plan_t          the state; its fields used here are described below
 # base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone; OK or NO_MEMORY
 # forget_refusals the plan is made from nothing: nothing is known of where there is no room
-# forget          steps of `line` that have ended are removed
+# forget_ended    steps of `line` that have ended are removed
 # open_sweep, close_sweep
 #                 what else a sweep begins and ends with
 # next_to_plan    the next position in the queue whose job is new, due, or may move up; queue_t.end: there is none
@@ -136,12 +136,12 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         if upset:
             code = replan(p, s, False)
         else:
-            forget(&p.line, s.now)
+            forget_ended(p, s)
             code = sweep(p, s, False)
             while code == COLLAPSED:
                 code = extend(p, s)
                 if code == OK:
-                    forget(&p.line, s.now)
+                    forget_ended(p, s)
                     code = sweep(p, s, False)
         if code == OK:
             code = close_pass(p, s, upset)

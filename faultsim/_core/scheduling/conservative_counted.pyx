@@ -93,6 +93,14 @@ cdef struct plan_t:
 cdef enum:
     PLANNED_WITHOUT_LOOK = 1048576
 
+cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
+    forget(&p.line, s.now)
+
+
+cdef inline void forget_refusals(plan_t *p) noexcept nogil:
+    refuse_none(&p.refused)
+
+
 include "conservative.pxi"
 include "conservative_search.pxi"
 include "horizon.pxi"
@@ -457,7 +465,7 @@ cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexc
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef plan_t *p = open_plan(s)
-    open_search(p, s, 64, thresholds.refusals)
+    open_plan_line(p, s, 64, thresholds.refusals)
     p.limit = thresholds
     own_block(p, &p.examined, s.n, sizeof(uint8_t))
     own_block(p, &p.started_in, s.n, sizeof(int32_t))

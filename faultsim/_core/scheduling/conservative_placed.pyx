@@ -60,6 +60,14 @@ cdef struct plan_t:
 cdef enum:
     PLANNED_WITHOUT_LOOK = 1024
 
+cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
+    forget(&p.line, s.now)
+
+
+cdef inline void forget_refusals(plan_t *p) noexcept nogil:
+    refuse_none(&p.refused)
+
+
 include "conservative.pxi"
 include "conservative_search.pxi"
 
@@ -418,7 +426,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n, words = s.machine.words
     cdef plan_t *p = open_plan(s)
-    open_search(p, s, 64, thresholds.placed_refusals)
+    open_plan_line(p, s, 64, thresholds.placed_refusals)
     s.scheduler.guard = guard
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     own_block(p, &p.nodes, n, sizeof(int32_t))

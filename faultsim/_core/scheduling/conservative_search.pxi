@@ -17,11 +17,7 @@ cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int3
     return i
 
 
-cdef inline void forget_refusals(plan_t *p) noexcept nogil:
-    refuse_none(&p.refused)
-
-
-cdef int open_search(plan_t *p, const sim_t *s, int32_t steps, int32_t refusals) except -1:
+cdef int open_plan_line(plan_t *p, const sim_t *s, int32_t steps, int32_t refusals) except -1:
     describe_line(&p.line, s)
     p.refused.most = refusals
     return open_timeline(p, &p.line, min(steps, thresholds.first_room))

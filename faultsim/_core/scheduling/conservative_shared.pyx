@@ -14,7 +14,7 @@ from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport gain_t, no_gain
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.node_lines cimport (
-    change_node, earliest_start, forget_until, free_for, free_throughout, hold_late, lines_of_running, most_free,
+    change_line_of, earliest_start, forget_until, free_for, free_throughout, hold_late, lines_of_running, most_free,
     next_start, node_lines_t, none_late, open_node_lines, really_free,
 )
 from faultsim._core.scheduling.site_choice cimport (
@@ -74,7 +74,7 @@ include "conservative.pxi"
 
 # ---------------------------------------------------------------------------------------------- the plan
 
-cdef inline void forget(node_lines_t *f, double t) noexcept nogil:
+cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
     pass                         # the line of a node when it changes
 
 
@@ -119,13 +119,13 @@ cdef int store_shares(plan_t *p, int32_t job, const share_t *share, int32_t n) n
     return OK
 
 
-cdef int change_nodes(plan_t *p, const sim_t *s, const share_t *share, int32_t n, double begin, double end,
+cdef int change_lines(plan_t *p, const sim_t *s, const share_t *share, int32_t n, double begin, double end,
                       bint takes) noexcept nogil:
     """The shares are taken in [begin, end), or given back; OK or NO_MEMORY."""
     cdef int32_t i
     for i in range(n):
         forget_until(&p.line, share[i].node, s.now)
-        if change_node(p, &p.line, share[i].node, max(begin, s.now), end, share[i].word, takes) < 0:
+        if change_line_of(p, &p.line, share[i].node, max(begin, s.now), end, share[i].word, takes) < 0:
             return NO_MEMORY
     return OK
 
@@ -230,7 +230,7 @@ cdef bint choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint really) noe
     return choose_shares(s, &p.choice, job, t, p.window)
 
 
-cdef double find_room(plan_t *p, sim_t *s, int32_t job, double stop, bint *starts) noexcept nogil:
+cdef double find_start(plan_t *p, sim_t *s, int32_t job, double stop, bint *starts) noexcept nogil:
     """The first time up to `stop` with room for a job that has no shares in the lines, and its nodes into
     site_t.chosen; inf: none.  `starts`: the nodes are free now.
     """
@@ -272,9 +272,9 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         p.old[p.n_old] = p.reserved[i].share
         p.n_old += 1
         i = p.reserved[i].next
-    if change_nodes(p, s, p.old, p.n_old, old, old_end, False) < 0:
+    if change_lines(p, s, p.old, p.n_old, old, old_end, False) < 0:
         return NO_MEMORY
-    begin = find_room(p, s, job, old, &starts)
+    begin = find_start(p, s, job, old, &starts)
     if begin > old:              # never later than it was
         begin = old
         memcpy(m.chosen, p.old, <size_t>p.n_old * sizeof(share_t))
@@ -296,7 +296,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         if moves and (note_changes(p, p.old, p.n_old, old, old_end, False) < 0
                       or note_changes(p, m.chosen, m.n_chosen, begin, end, True) < 0):
             return NO_MEMORY
-        if change_nodes(p, s, m.chosen, m.n_chosen, begin, end, True) < 0:
+        if change_lines(p, s, m.chosen, m.n_chosen, begin, end, True) < 0:
             return NO_MEMORY
         if moves or starts:
             drop_shares(p, job)
@@ -328,7 +328,7 @@ cdef inline int complete(plan_t *p, sim_t *s) noexcept nogil:
 
 cdef int give_back(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef const site_t *m = site_of(&s.machine)       # which has chosen what the job had
-    if change_nodes(p, s, m.chosen, m.n_chosen, s.now, s.expected[job], False) < 0:
+    if change_lines(p, s, m.chosen, m.n_chosen, s.now, s.expected[job], False) < 0:
         return NO_MEMORY
     return note_changes(p, m.chosen, m.n_chosen, s.now, s.expected[job], False)
 

@@ -27,8 +27,8 @@ cdef int open_node_lines(void *owner, node_lines_t *f, int32_t nodes) except -1
 # The lines of the running jobs and of the nodes that are down, alone.  OK or NO_MEMORY
 cdef int lines_of_running(void *owner, node_lines_t *f, const sim_t *s) noexcept nogil
 # Of a node, amounts are taken in [begin, end), or given back; nothing where that is empty.  OK or NO_MEMORY.
-cdef int change_node(void *owner, node_lines_t *f, int32_t node, double begin, double end, uint64_t word,
-                     bint takes) noexcept nogil
+cdef int change_line_of(void *owner, node_lines_t *f, int32_t node, double begin, double end, uint64_t word,
+                        bint takes) noexcept nogil
 # Steps that have ended by time t are removed from the line of a node.
 cdef void forget_until(node_lines_t *f, int32_t node, double t) noexcept nogil
 # What is free of a node in all of [t, end), and at t; the most that is free of each amount there.

@@ -8,7 +8,8 @@ from faultsim._core.containers.memory cimport own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.site.shares cimport (
-    amounts, ask_t, cores_of, gpus_of, has, least_of_both, less, mebibytes_of, needed, offer_of, served, site_of,
+    amounts, ask_t, cores_of, gpus_of, has, least_of_both, less, mebibytes_of, needed, node_is_down, offer_of, served,
+    site_of,
 )
 from faultsim._core.state cimport end_if_started_at
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -47,10 +48,6 @@ cdef inline void unlink_next(node_lines_t *f, int32_t i) noexcept nogil:
     f.unused = gone
 
 
-cdef inline bint is_down(const site_t *m, int32_t node) noexcept nogil:
-    return (m.occ[node >> 6] >> (node & 63)) & 1
-
-
 cdef int free_from(void *owner, node_lines_t *f, int32_t *last, int32_t node, double t, uint64_t free) noexcept nogil:
     """From t on, after all steps of a node or with the last one, so much is free of it."""
     cdef int32_t i
@@ -84,7 +81,7 @@ cdef int lines_of_running(void *owner, node_lines_t *f, const sim_t *s) noexcept
         if f.first[node] < 0:
             return NO_MEMORY
         left[node] = m.left[node]
-        f.start[node] = 1.0 if is_down(m, node) else 0.0
+        f.start[node] = 1.0 if node_is_down(m, node) else 0.0
     # Invariant: the lines have all releases before the i-th one.
     for i in range(s.releases.n):
         if items[i].end == INFINITY:
@@ -119,8 +116,8 @@ cdef void forget_until(node_lines_t *f, int32_t node, double t) noexcept nogil:
         next_ = f.step[i].next
 
 
-cdef int change_node(void *owner, node_lines_t *f, int32_t node, double begin, double end, uint64_t word,
-                     bint takes) noexcept nogil:
+cdef int change_line_of(void *owner, node_lines_t *f, int32_t node, double begin, double end, uint64_t word,
+                        bint takes) noexcept nogil:
     cdef int32_t before = -1, i = f.first[node], k
     if not begin < end:
         return OK

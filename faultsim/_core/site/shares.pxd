@@ -56,6 +56,10 @@ cdef struct site_t:
     int32_t cap_found
 
 
+cdef inline bint node_is_down(const site_t *m, int32_t node) noexcept nogil:
+    return (m.occ[node >> 6] >> (node & 63)) & 1
+
+
 cdef inline site_t *site_of(const machine_t *m) noexcept nogil:
     return <site_t *>m.state
 

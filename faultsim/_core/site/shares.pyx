@@ -33,10 +33,6 @@ cdef int32_t chosen_cores(const site_t *m) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- shares of jobs
 
-cdef bint is_down(const site_t *m, int32_t node) noexcept nogil:
-    return (m.occ[node >> 6] >> (node & 63)) & 1
-
-
 cdef int take_shares(void *state, int32_t job) noexcept nogil:
     cdef site_t *m = <site_t *>state
     cdef shares_t *mine = &m.held[job]
@@ -70,7 +66,7 @@ cdef void return_shares(void *state, int32_t job, int32_t *free, int32_t *down) 
     for i in range(mine.n):
         each = &mine.item[i]
         m.left[each.node] += each.word
-        if is_down(m, each.node):
+        if node_is_down(m, each.node):
             down[0] += cores_of(each.word)
         else:
             m.open[each.node] += each.word
@@ -202,7 +198,7 @@ cdef const char *own_invariant(void *state) noexcept nogil:
     for node in range(m.nodes):
         if not has(m.total[node], m.left[node]):
             return b"more of a node is free than it has"
-        if m.open[node] != (0 if is_down(m, node) else m.left[node]):
+        if m.open[node] != (0 if node_is_down(m, node) else m.left[node]):
             return b"what is free of a node is not what its jobs leave"
     return NULL
 
