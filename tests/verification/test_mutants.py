@@ -49,6 +49,7 @@ def test_a_file_that_is_included_is_in_all_modules_that_include_it():
     folder = "faultsim/_core/scheduling"
     assert modules_of(f"{folder}/conservative.pxi") == [
         f"{folder}/conservative_counted.pyx", f"{folder}/conservative_placed.pyx",
+        f"{folder}/conservative_shared.pyx",
     ]  # fmt: skip
     assert modules_of(f"{folder}/shadow.pyx") == [f"{folder}/shadow.pyx"]
     assert modules_of("faultsim/study.py") == []
