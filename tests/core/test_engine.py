@@ -39,7 +39,7 @@ def agree_on(cases, examples, budget=7):
 
 @pytest.mark.parametrize(("cases", "machine", "scheduler"), KINDS)
 def test_engines_agree_on_random_cases(cases, machine, scheduler):
-    examples = 200 if cases == "moving" else 2 * settings.default.max_examples
+    examples = 100 if cases == "moving" else settings.default.max_examples
     agree_on(CASES[cases]((machine,), (scheduler,)), examples)
 
 

@@ -12,7 +12,7 @@ from hypothesis.internal.detection import is_hypothesis_test
 #: Cases of a function that are in the selection: the first, and one from the middle.
 CASES = 2
 #: Seconds of processor time of a case beyond which it is left out, unless its file would have none.
-LONGEST = 2.0
+LONGEST = 1.0
 #: Function -> seconds of its longest case, of those that take `LEAST` or more; ``pytest --everything
 #: --record-durations`` writes them.
 LEAST = 1.0
