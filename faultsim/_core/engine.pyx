@@ -1109,11 +1109,10 @@ cdef class Engine:
 
     cdef object seen(self, int32_t job, int32_t size):
         """What a `Placement` sees of the job that it places."""
-        submit, runtime, estimate, _ = self.inputs
         seen = self.parts.seen_job(
-            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=size)
+            index=self.row_key(job), submit=self.s.submit[job], estimate=self.s.estimate[job], size=size)
         if self.reads_runtimes("placement"):
-            seen.runtime = float(runtime[job])
+            seen.runtime = float(self.inputs[1][job])
         return seen
 
     def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):

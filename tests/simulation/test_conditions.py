@@ -113,6 +113,21 @@ def test_ineligible_jobs_take_part_in_no_reservation():
     assert jobs["eligible"].tolist() == [0, 30, 2]
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_placement_sees_when_a_job_became_eligible(engine):
+    seen = []
+
+    class Noting(fs.Placement):
+        def choose(self, job, candidates, state):
+            seen.append((job.index, job.submit, job.estimate))
+            return 0
+
+    log = fs.Workload([0, 5], [50, 10], [4, 8], id=[1, 2], estimate=[60, 20]).with_columns(begin=[0, 30])
+    sim = fs.Simulation(log, fs.Torus(4, 4, 4), placement=Noting(), engine=engine)
+    sim.advance()
+    assert seen == [(0, 0.0, 60.0), (1, 30.0, 20.0)]
+
+
 def test_arrays_begin_tasks_in_order_and_at_most_so_many():
     jobs = jobs_of(a_log(5, array=["a"] * 5, array_limit=[2] * 5))
     assert jobs["start"].tolist() == [0, 0, 10, 10, 20]
