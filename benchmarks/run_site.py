@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="the week as a site alone")
     args = parser.parse_args()
     log = week()
-    for scheduler in ("fcfs", "easy", "backfill:depth=10"):
+    for scheduler in ("fcfs", "easy", "backfill:depth=10", "conservative"):
         try:
             report(f"site, {scheduler}", fs.Run(log, SITE, scheduler=scheduler, oversized="drop"))
         except fs.NotAvailableError as error:

@@ -218,8 +218,10 @@ def test_acts_from_another_thread(scheduler):
     rng, broken = random.Random(1), []
 
     def go_on():
-        while not sim.done and not broken:
+        while not broken:
             try:
+                if sim.done:
+                    return
                 d = sim.advance()
                 easy(d) if d is not None else None
             except (fs.DecisionError, fs.BusyError) as error:
