@@ -18,11 +18,11 @@ __all__ = [
 
 
 #: Most characters of a line of a message, and most lines: a file of a sweep may have many mistakes.
-MOST, MOST_LINES = 300, 40
+MOST, MOST_LINES = 400, 40
 
 
 class FaultsimError(Exception):
-    """Base of every error that faultsim raises on purpose; a line of its message has at most 300 characters."""
+    """Base of every error that faultsim raises on purpose; a line of its message has at most 400 characters."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(shortened(arg) if isinstance(arg, str) else arg for arg in args))
@@ -34,7 +34,7 @@ def shortened(text: str) -> str:
     Examples
     --------
     >>> shortened("no column 'a'"), len(shortened(f"no column {'a' * 6000!r}"))
-    ("no column 'a'", 300)
+    ("no column 'a'", 400)
     """
     if len(text) <= MOST:
         return text

@@ -32,6 +32,7 @@ else:
 from test_mutated_files import PIECES, mutated
 
 import faultsim as fs
+from faultsim.errors import MOST
 from helpers.bounded_reading import SECONDS, entry_points
 
 MEMORY = 1024  # MiB
@@ -58,7 +59,7 @@ def feeder(name):
         try:
             read(str(path))
         except fs.FaultsimError as error:
-            if any(len(line) > 300 for line in str(error).splitlines()):
+            if any(len(line) > MOST for line in str(error).splitlines()):
                 raise Wrong(f"{name}: a message of {len(str(error))} characters") from error
         if (took := time.process_time() - begin) > SECONDS:
             raise Wrong(f"{name}: {took:.1f} s")

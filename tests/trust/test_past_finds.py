@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import faultsim as fs
+from faultsim.errors import MOST
 from faultsim.sweep.store import Store
 from helpers.bounded_reading import SECONDS, outcomes
 from helpers.refusals import refused
@@ -142,7 +143,7 @@ def test_past_finds_are_told_in_time_and_memory(tmp_path: Path) -> None:
     wrong = {
         name: one
         for name, one in zip(FINDS, found, strict=False)
-        if one[0] not in ("ok", "told") or one[1] > SECONDS or any(len(line) > 300 for line in one[2].splitlines())
+        if one[0] not in ("ok", "told") or one[1] > SECONDS or any(len(line) > MOST for line in one[2].splitlines())
     }
     assert not wrong
     assert len(found) == len(FINDS)
