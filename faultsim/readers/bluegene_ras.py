@@ -109,7 +109,7 @@ def read_bluegene_ras(
     longest = checks.number("gap", gap, low=0.0, unit="s")
     down = checks.number("downtime", downtime, low=0.0, unit="s")
     strict = checks.flag("strict", strict)
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     moments: list[float] = []
     units: list[int] = []
     dropped: dict[str, int] = {}

@@ -147,7 +147,7 @@ def read_failures(
     >>> trace.nodes, trace.downtime
     (('node001', 'node007'), array([9000., 3600.]))
     """
-    lines = Lines(path, binary=_PARQUET)
+    lines = Lines(path, binary=_PARQUET, ends=True)
     content = b"".join(complete(lines.name, lines))
     covers = None if span is None else checks.number("span", span, low=0.0, unit="s")
     given = _asked_for(columns, time=time, node=node, finish=finish, downtime=downtime)

@@ -105,7 +105,7 @@ def read_fta(
     (array([0, 1], dtype=int32), array([3600.,   60.]))
     """
     least = checks.number("min_downtime", min_downtime, low=0.0, unit="s")
-    lines = Lines(path, block_size=1 << 21)
+    lines = Lines(path, block_size=1 << 21, ends=True)
     unread = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
     parts: list[_Events] = []
     line_number = events_read = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import logging
 import os
 import sys
 import zlib
@@ -124,6 +125,9 @@ class Lines:
         How a file begins that is no text, and so is read as a document.
     utf_16 : bool
         Whether text in UTF-16 is converted.
+    ends : bool
+        Whether the programs that write such files end every line: then a last line without an end may have been cut in
+        the middle, which is logged.
 
     Raises
     ------
@@ -150,11 +154,12 @@ class Lines:
         document: bool = False,
         binary: bytes = b"",
         utf_16: bool = True,
+        ends: bool = False,
     ) -> None:
         self.name = display_name(path)
         self._path = checks.file_name(path)
         self._limits = limits()
-        self._document, self._binary, self._utf_16 = document, binary, utf_16
+        self._document, self._binary, self._utf_16, self._ends = document, binary, utf_16, ends
         # A line that is whole within one read is never too long.
         self._block_size = min(block_size, self._limits.line)
         if self._path != "-":
@@ -220,7 +225,14 @@ class Lines:
                 rest.append(data[end:])
                 length += len(data) - end
         if rest:
-            yield b"".join(rest)
+            last = b"".join(rest)
+            yield last
+            if self._ends and last.strip():
+                logging.getLogger("faultsim").warning(
+                    "%s: the last line has no end, so that the file may have been cut in the middle of it: %s",
+                    self.name,
+                    shown(last),
+                )
 
     def _refuse_archive(self, data: bytes) -> None:
         for magic, what in _OTHER_ARCHIVES:

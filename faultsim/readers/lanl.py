@@ -88,7 +88,7 @@ def read_lanl(
     array([ 360., 3600.])
     """
     wanted = "" if system is None else str(checks.whole("system", system))
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     rows = csv_rows(lines)
     columns = _columns(next(rows)[1], lines.name)
     times, ends, nodes, downs = [], [], [], []

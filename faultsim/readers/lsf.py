@@ -97,7 +97,7 @@ def read_lsf(
     (array([2], dtype=int32), array([597.]), array(['normal'], dtype='<U6'))
     """
     checks.choice("size", size, _SIZES)
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     dropped = DroppedRecords(lines.name, strict=strict)
     content = b"".join(lines)
     jobs: list[JobRecord] = []

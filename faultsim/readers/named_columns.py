@@ -82,7 +82,7 @@ class NamedColumns:
         strict: bool = False,
         wanted: Sequence[str] = (),
     ) -> None:
-        lines = Lines(path, binary=_PARQUET)
+        lines = Lines(path, binary=_PARQUET, ends=True)
         self._read(lines.name, b"".join(lines), separator, quoted, strict, wanted)
 
     @classmethod

@@ -99,7 +99,7 @@ def read_pbs(
     (array([2], dtype=int32), array([597.]), array([3600.]), array(['batch'], dtype='<U5'))
     """
     checks.choice("size", size, _SIZES)
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     dropped = DroppedRecords(lines.name, strict=strict)
     content = b"".join(lines)
     jobs: list[JobRecord] = []

@@ -163,7 +163,7 @@ def read_sacct(
     """
     checks.choice("size", size, SIZES)
     checks.choice("cancelled", cancelled, CANCELLED)
-    lines = Lines(path, binary=b"{")
+    lines = Lines(path, binary=b"{", ends=True)
     dropped = DroppedRecords(lines.name, strict=strict)
     content = b"".join(lines)
     if content[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):

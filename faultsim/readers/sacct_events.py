@@ -108,7 +108,7 @@ def read_sacct_events(
     (['DOWN*: Not responding', 'DRAIN: bad dimm'], {'event of the cluster': 1})
     """
     wanted = ("down", "drain") if checks.choice("kinds", kinds, ("all", "down", "drain")) == "all" else (kinds,)
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     dropped = DroppedRecords(lines.name, strict=strict)
     text = b"".join(lines).decode("utf-8-sig", "replace")
     table = table_of_text(lines.name, text, KNOWN, _COMMAND, separator, dropped)

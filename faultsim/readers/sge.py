@@ -97,7 +97,7 @@ def read_sge(
     >>> log.size, log.runtime, log.estimate
     (array([16], dtype=int32), array([597.]), array([3600.]))
     """
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     dropped = DroppedRecords(lines.name, strict=strict)
     content = b"".join(lines)
     jobs: list[JobRecord] = []

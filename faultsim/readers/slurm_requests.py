@@ -92,7 +92,7 @@ def read_slurm_requests(path: str | os.PathLike[str]) -> dict[int, JobRequest]:
     >>> request.nodes, request.cpus, request.tres["mem"], request.limit
     (2, 8.0, 4096.0, 30.0)
     """
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     text = b"".join(lines).decode("utf-8-sig", "replace")
     table = table_of_text(lines.name, text, KNOWN, COMMAND, None, DroppedRecords(lines.name))
     missing = [group[0] for group in _NEEDED if table.first_of(*group) is None]

@@ -380,7 +380,7 @@ def read_slurmctld_log(path: str | os.PathLike[str], kinds: Sequence[Kind] = ())
     >>> log.records
     [Submission(time=1796083412.118, line=1, job=4, priority=1784)]
     """
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     log = SlurmctldLog(lines.name)
     tree = FairTreeLines()
     all_kinds: list[Kind] = [PriorityLines(), UsageLines(), tree, *_one_line_kinds(), *kinds]

@@ -129,7 +129,7 @@ def read_swf(
         if key not in FURTHER:
             raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {checks.shown(columns)}")
     checks.choice("cancelled", cancelled, CANCELLED)
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     dropped = DroppedRecords(lines.name, strict=checks.flag("strict", strict))
     read = _Log(lines.name, dropped, columns, size, keeps=cancelled == "keep")
     for block in complete(lines.name, lines):

@@ -90,7 +90,7 @@ def read_titan(
     checks.choice("level", level, ("router", "node"))
     wanted = _KINDS[checks.choice("kinds", kinds, _KINDS)]
     down = checks.number("downtime", downtime, low=0.0, unit="seconds")
-    lines = Lines(path)
+    lines = Lines(path, ends=True)
     rows = csv_rows(lines)
     _, header = next(rows)
     if tuple(header) != _TITLES:

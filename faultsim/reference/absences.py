@@ -113,7 +113,7 @@ class Absences:
         return nodes & ~self.drained
 
     def set_drained(self, node: int, drained: bool) -> None:
-        """ "Closes a node to all jobs, whatever their users, from the present moment on, until `resume`" (model.md#drained)."""
+        """ "From the present moment on, until `resume`" (model.md#drained)."""
         self.drained = self.drained | 1 << node if drained else self.drained & ~(1 << node)
 
     def next_edge(self, t: float) -> float:
