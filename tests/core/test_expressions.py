@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim._core.orders.expressions import values
-from faultsim.errors import OptionError
+from faultsim.errors import MOST, OptionError
 from faultsim.policies.expressions import COLUMNS, FUNCTIONS, MOST_NESTED, OPERATIONS, parse, program
 from faultsim.policies.orders import QueueOrder
 from faultsim.reference.scheduling.expressions import evaluate
@@ -153,7 +153,7 @@ def test_mistakes_are_told_with_their_column(text, said):
         fs.Key(text)
     told = f"key {text!r}, column " if len(text) < 100 else f"key '{text[:20]}"  # long ones are cut in the middle
     assert str(error.value).startswith(told)
-    assert len(str(error.value)) <= 300
+    assert len(str(error.value)) <= MOST
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 

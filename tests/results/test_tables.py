@@ -119,7 +119,8 @@ def test_the_arrow_interface(name):
 def test_polars(name):
     polars = pytest.importorskip("polars", reason="polars is not installed")
     table = TABLES[name]
-    frame = polars.DataFrame(table)
+    # A mapping to polars 2, whose columns must be equally long: lists of nodes go through Arrow.
+    frame = polars.from_arrow(table.to_arrow()) if name.endswith("allocations") else polars.DataFrame(table)
     assert frame.height == len(rows_of(table))
     assert frame.columns == table.to_arrow().column_names
 

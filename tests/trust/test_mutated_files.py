@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import faultsim as fs
+from faultsim.errors import MOST
 from helpers.bounded_reading import SECONDS, STANDS_FOR, entry_points, outcomes
 from helpers.counts import record
 from helpers.seed_files import seeds
@@ -92,7 +93,7 @@ def read(count: int, folder: Path) -> tuple[Counter[str], list[tuple[int, str, s
         if len(work) == AT_ONCE or number == count - 1:
             made = outcomes(work)
             for at, ((name, _), (outcome, seconds, said)) in enumerate(zip(work, made, strict=False)):
-                long = outcome == "told" and any(len(line) > 300 for line in said.splitlines())
+                long = outcome == "told" and any(len(line) > MOST for line in said.splitlines())
                 if outcome not in ("ok", "told") or seconds > SECONDS or long:
                     wrong.append((number - len(work) + 1 + at, name, outcome, said))
                 ends[outcome] += 1
