@@ -15,7 +15,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
 # The same examples on every run; `--hypothesis-profile=slow` looks further, `explore` at random.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile(
-    "default", derandomize=True, max_examples=60, stateful_step_count=30, database=None, **_common
+    "default", derandomize=True, max_examples=25, stateful_step_count=30, database=None, **_common
 )
 settings.register_profile("slow", derandomize=True, max_examples=1000, database=None, **_common)
 settings.register_profile("explore", max_examples=1000, **_common)

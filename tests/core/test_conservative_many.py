@@ -91,7 +91,7 @@ def test_a_long_queue_is_planned_as_by_its_plain_twin(seed, overrun):
     assert run.jobs["start"].tolist() == Plain(log).run().tolist()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10_000))
 def test_who_may_start_is_asked_of_many_steps(seed):
     """Some 150 jobs run, and end at as many times; one of them outlives its estimate, so that each pass plans again."""

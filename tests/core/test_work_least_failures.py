@@ -33,7 +33,7 @@ def test_few_words_are_looked_at(nodes):
 
 
 @given(st.sampled_from([100, 1100, 4100, 5000]), st.integers(1, 3000), st.integers(0, 99), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_same_nodes_as_by_the_reference(nodes, n, seed, moves):
     options = {"migration": fs.LeastFailuresMigration()} if moves else {}
     run = run_of(nodes, 40, n, seed, scheduler=fs.EasyBackfill(), record=True, **options)
@@ -44,7 +44,7 @@ def test_the_same_nodes_as_by_the_reference(nodes, n, seed, moves):
 
 
 @given(st.sampled_from([1100, 1200]), st.integers(0, 99), st.sampled_from([3, 9]), st.booleans())
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_the_same_nodes_where_all_of_a_word_have_failed(nodes, seed, most, moves):
     """Before anybody looks, while jobs have them, and so often that few of the numbers are next to each other."""
     draw = np.random.default_rng(seed)

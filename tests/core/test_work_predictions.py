@@ -41,7 +41,7 @@ def test_predictions_are_looked_at_once(n):
 
 
 @given(st.sampled_from([70, 700, 5000]), st.integers(1, 2000), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_same_nodes_as_by_the_reference(nodes, n, seed):
     log = log_of(nodes, 40, seed)
     run = fs.Run(

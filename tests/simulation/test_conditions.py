@@ -39,13 +39,13 @@ def both_engines_agree(run: fs.Run) -> dict:
 
 
 @given(conditional_runs())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_engines_agree(run):
     both_engines_agree(run)
 
 
 @given(conditional_runs(failing=True, record=True))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_engines_agree_with_failures(run):
     both_engines_agree(run)
 

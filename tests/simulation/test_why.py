@@ -97,7 +97,7 @@ def judged(state, scheduler):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_first_job_that_nothing_keeps_is_the_first_that_a_pass_starts(machine, name):
     found = 0
-    for seed in range(16 if name == "backfill" else 4):
+    for seed in range(8 if name == "backfill" else 3):
         run = case(machine, name, seed)
         if run is None:
             pytest.skip("no such scheduler on this machine")

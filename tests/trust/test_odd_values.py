@@ -18,7 +18,7 @@ import odd_values
 
 LOG = fs.Workload([0, 1, 2], [10, 10, 5], [2, 4, 2])
 #: Calls that take the longest with what is odd about them, such as pictures.
-CALLS = 700
+CALLS = 350
 
 
 def test_a_sample_of_odd_calls_gives_no_raw_error(tmp_path, monkeypatch):

@@ -33,7 +33,7 @@ def test_small_cases(seed):
     agree(seed, 300, most_jobs=120)
 
 
-@pytest.mark.parametrize("seed", [20, 21, pytest.param(22, marks=pytest.mark.slow), 23])
+@pytest.mark.parametrize("seed", [20, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (21, 22, 23))])
 def test_deep_queues(seed):
     agree(seed, 40, most_jobs=600, least_jobs=150)
     with least():
