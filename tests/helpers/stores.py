@@ -30,8 +30,9 @@ def rows(store):
 
 
 def count(store):
+    """The runs in a store; a journal that a killed process left is taken back, which a reader by `mode=ro` cannot do."""
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=rw", uri=True)) as db:
             return db.execute("SELECT count(*) FROM run").fetchone()[0]
     except sqlite3.OperationalError:
         return 0
