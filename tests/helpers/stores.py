@@ -30,7 +30,7 @@ def rows(store):
 
 
 def count(store):
-    """The runs in a store; a journal that a killed process left is taken back, which a reader by `mode=ro` cannot do."""
+    """The runs in a store; the journal of a killed process is taken back, which a reader by `mode=ro` cannot do."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{store}?mode=rw", uri=True)) as db:
             return db.execute("SELECT count(*) FROM run").fetchone()[0]
