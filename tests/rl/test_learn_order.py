@@ -12,11 +12,20 @@ def example():
     return script("learn_order", "examples")
 
 
-def test_months_are_whole(example):
-    log = fs.synthetic.sdsc_like(3000, rng=1)
-    parts = example.months(log)
-    assert all(part.submit[-1] - part.submit[0] < example.MONTH and len(part) >= 100 for part in parts)
-    assert len(parts) >= 1
+def test_windows_are_whole(example):
+    log = fs.synthetic.sdsc_like(1100, rng=1)
+    parts = example.windows(log, 512)
+    assert [len(part) for part in parts] == [512, 512]
+    assert parts[1].id[0] == log.id[512]
+
+
+def test_expected_are_the_last_two_of_the_user_that_had_ended(example):
+    log = fs.Workload(
+        [0, 1, 2, 30, 31, 32, 33], [10, 20, 99, 5, 5, 5, 5], [1] * 7, user=[1, 1, 2, 1, 2, 1, 1],
+        estimate=[50, 50, 500, 50, -1, 50, 12],
+    )  # fmt: skip
+    # Job 3 knows jobs 0 and 1, job 4 none of its user, and job 6 is cut at its estimate.
+    assert example.expected_runtime(log).tolist() == [50, 50, 500, 15, 3600, 15, 12]
 
 
 def test_the_interval_by_hand(example):
