@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import logging
 import os
 import sys
 import zlib
@@ -228,6 +227,8 @@ class Lines:
             last = b"".join(rest)
             yield last
             if self._ends and last.strip():
+                import logging
+
                 logging.getLogger("faultsim").warning(
                     "%s: the last line has no end, so that the file may have been cut in the middle of it: %s",
                     self.name,

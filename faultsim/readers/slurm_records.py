@@ -105,7 +105,13 @@ class SlurmRecords:
         return found
 
     def _memory(self) -> NDArray[np.float64]:
+        """In MiB; NaN everywhere where no job was allocated memory: the site does not give it out (CR_Core), and what
+        ReqMem says then is no request.
+        """
         found = np.full(len(self.fields), np.nan)
+        allocated = [tres_of(text) for text in self.fields.table.columns.get("alloctres", ()) if text]
+        if allocated and not any("mem" in amounts for amounts in allocated):
+            return found
         nodes, cpus = self.nodes, self.cpus
         for name in ("alloctres", "reqtres", "reqmem"):
             for row, text in enumerate(self.fields.table.columns.get(name, ())):

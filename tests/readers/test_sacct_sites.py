@@ -425,7 +425,10 @@ def test_recordings_of_a_real_slurm_are_read(data_dir):
         log = fs.read_sacct(path, strict=True)
         records = len(path.read_text().splitlines()) - 1
         assert len(log) + sum(log.dropped.values()) == records
-        assert {"partition", "account", "qos", "priority", "cores", "memory", "gpus"} <= set(log.further)
+        assert {"partition", "account", "qos", "priority", "cores", "gpus"} <= set(log.further)
+        # ReqMem is all of a node's memory where SelectTypeParameters=CR_Core gives out none.
+        conf = path.with_name("slurm.conf").read_text()
+        assert ("memory" in log.further) == ("CR_Core_Memory" in conf)
         lost = log.dropped.get("earlier run of a requeued job", 0)
         assert (0 if log.lost_runs is None else len(log.lost_runs)) == lost
     reasons = {path.parent.name: fs.read_sacct(path).lost_runs for path in paths}
