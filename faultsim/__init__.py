@@ -131,6 +131,9 @@ if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
     from faultsim.reading import read, read_site
+    from faultsim.data.queue_state import QueueState
+    from faultsim.readers.squeue import read_squeue
+    from faultsim.sweep.forecast import Calibration, Forecast, calibrate_forecast, forecast
     from faultsim.results.load import load_result
     from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.data.slurm_settings import IgnoredKey
@@ -182,6 +185,7 @@ __all__ = [
     "Box",
     "Buckets",
     "BusyError",
+    "Calibration",
     "Cause",
     "Checkpointing",
     "Cluster",
@@ -209,6 +213,7 @@ __all__ = [
     "Fifo",
     "FirstFit",
     "Flaw",
+    "Forecast",
     "Heft",
     "Hold",
     "HotSpares",
@@ -245,6 +250,7 @@ __all__ = [
     "Predictor",
     "Preemptive",
     "QueueOrder",
+    "QueueState",
     "RankHybd",
     "Reason",
     "Recovery",
@@ -290,8 +296,10 @@ __all__ = [
     "Workload",
     "Young",
     "advise_shapes",
+    "calibrate_forecast",
     "concat",
     "expected_ettr",
+    "forecast",
     "get_include",
     "kiviat_gain",
     "knapsack",
@@ -316,6 +324,7 @@ __all__ = [
     "read_sge",
     "read_site",
     "read_slurm_conf",
+    "read_squeue",
     "read_stepfun",
     "read_stg",
     "read_sweep",
@@ -343,6 +352,9 @@ _LATER = {
     "IgnoredKey": "data.slurm_settings",
     **dict.fromkeys(("SlurmAssociation", "SlurmNode", "SlurmPartition", "SlurmQos"), "data.slurm_site"),
     **dict.fromkeys(("SlurmConf", "read_slurm_conf"), "slurm_site"),
+    "QueueState": "data.queue_state",
+    "read_squeue": "readers.squeue",
+    **dict.fromkeys(("Calibration", "Forecast", "calibrate_forecast", "forecast"), "sweep.forecast"),
     "planning": "",
     "sweep": "",
     "synthetic": "",

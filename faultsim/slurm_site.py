@@ -110,6 +110,8 @@ class SlurmConf(SlurmRecord):
         OptionError
             If there is none.
         """
+        if not isinstance(name, str):
+            raise OptionError(f"the name of a partition must be text, got {checks.shown(name)}")
         found = next((each for each in self.partitions if each.name == name), None)
         if found is None:
             known = [each.name for each in self.partitions]

@@ -113,8 +113,7 @@ def read_sacct(
         Further columns, where the file has them: ``partition``, ``account``, ``qos``, ``reservation``, ``features``
         (Constraints), ``priority``, ``State``, ``cores``, ``memory`` (MiB) and ``gpus`` of the whole job, as
         ``memory_per`` and ``gpus_per`` say for a `Site`, ``nodes`` and ``user_name``; a number that is missing is NaN.
-        There is no ``memory`` where no job's AllocTRES has any: then the site does not give out memory, and ReqMem is no
-        request.
+        There is no ``memory`` where no job's AllocTRES has any: the site gives out none, and ReqMem is no request.
 
         `Workload.dropped` counts records that are left out:
 

@@ -31,6 +31,7 @@ STANDS_FOR = {
     "site": {"read_site"},
     "topology": {"read_topology_yaml"},
     "slurm site": {"read_slurm_conf"},
+    "squeue": {"read_squeue"},
 }
 
 
@@ -120,6 +121,7 @@ def entry_points() -> dict[str, Any]:
         "topology": fs.read_topology_yaml,
         "slurmctld log": decisions,
         "slurm site": fs.read_slurm_conf,
+        "squeue": fs.read_squeue,
         "slurm site accounts": lambda path: fs.read_slurm_conf(scene / "slurm.conf", path),
         "slurm site gres": lambda path: fs.read_slurm_conf(scene / "slurm.conf", gres=path),
         "slurm conf": lambda path: site_of(fs.read_slurm_conf(path)),

@@ -137,6 +137,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "slurm site accounts": b"add qos high priority=9 GrpTRES=cpu=4,mem=2G MaxWall=1-0 preempt=normal\n"
         b"add account a parent=root fairshare=4\nadd user u,v account=a fairshare=parent\n"
         b"modify user where name=u account=a set qos+=high MaxJobs=-1\ndelete user name=v\n",
+        "squeue": b"JOBID|STATE|PARTITION|USER|NODES|CPUS|MIN_MEMORY|TIME_LIMIT|TIME|SUBMIT_TIME|PRIORITY|"
+        b"TRES_PER_NODE|REASON\n"
+        b"7|RUNNING|batch|ann|1|8|2000M|1:00:00|12:30|2026-12-01T00:00:00|900|gres/gpu:a:2|None\n"
+        b"8|PENDING|batch|bob|2-4|16|4G|2-00:00:00|0:00|2026-12-01T00:10:00|700|N/A|(Resources)\n",
         "slurm site gres": b"AutoDetect=off\nNodeName=n1 Name=gpu Type=a File=/dev/x[0-3]\nName=mps Count=2\n",
         "slurm accounts": b"# dump\nCluster - 'c':Fairshare=1\nParent - 'root'\nUser - 'root':Fairshare=1\n"
         b"Account - 'a':Description='x:y':Fairshare=30:Priority=5\nParent - 'a'\nUser - 'u':Fairshare=parent\n",

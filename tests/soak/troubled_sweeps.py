@@ -59,9 +59,9 @@ def ended(process: subprocess.Popen[str]) -> str:
                 os.killpg(process.pid, signal.SIGKILL)
             raise Broken("processes are left")
         time.sleep(0.05)
-    # While it is still importing, Python itself answers SIGINT; a worker that has just been spawned, the end of its parent.
+    # Python itself answers SIGINT while it is still importing, and in a worker that was just spawned the parent's end.
     early = "begun" not in said and wrong.rstrip().endswith("KeyboardInterrupt")
-    orphan = "reduction.pickle.load(from_parent)" in wrong and "faultsim" not in wrong
+    orphan = "reduction.pickle.load(from_parent)" in wrong
     if "Traceback" in wrong and not early and not orphan:
         raise Broken(wrong[-2000:])
     return said

@@ -35,6 +35,7 @@ KINDS = {
     "Recovery", "Rescheduling", "Scheduler", "ShapeAdvice", "TopologyChoice", "IgnoredKey",
     "Slurm", "SlurmAssociation", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmQos",
     "TopologyShape", "TopologyTorus", "TorusTopology", "advise_shapes",
+    "Calibration", "Forecast", "QueueState", "calibrate_forecast", "forecast",
 }  # fmt: skip
 ERRORS = {
     name for name in fs.__all__ if inspect.isclass(getattr(fs, name)) and issubclass(getattr(fs, name), Exception)
