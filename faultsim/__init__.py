@@ -375,6 +375,7 @@ def __getattr__(name: str) -> object:
 
             value = globals()[name] = getattr(value, name)
             show_types(value)
+            _guard({"__all__": (name,), name: value})
         return value
     from faultsim.checks import did_you_mean
 

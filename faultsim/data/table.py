@@ -126,7 +126,7 @@ class Table(ReadOnly, Tabular):
         return iter(self._columns)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns
+        return isinstance(name, str) and name in self._columns
 
     def keys(self) -> KeysView[str]:
         """Names of the columns, so that ``dict(log)`` has them all."""

@@ -1,5 +1,6 @@
 """`NodeClass` and `Partition`: equal nodes of a site, and a queue of some of its classes."""
 
+import numbers
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -177,13 +178,13 @@ class NodeClass:
 
 def _gpus(of: str, given: object) -> tuple[tuple[str, int], ...]:
     """One type and its number, or nothing."""
-    if given is None or given in ((), "", 0):
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
+        given = {"gpu": int(given)} if given else None
+    if given is None or (isinstance(given, Sequence | Mapping) and not given):
         return ()
     if isinstance(given, str):
         kind, colon, number = given.partition(":")
         given = {kind.strip(): number.strip()} if colon else {kind.strip(): 1}
-    elif isinstance(given, int) and not isinstance(given, bool):
-        given = {"gpu": given}
     pairs: Any = None
     if isinstance(given, Mapping | Sequence):
         pairs = list(given.items()) if isinstance(given, Mapping) else list(given)

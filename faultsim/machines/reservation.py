@@ -120,7 +120,7 @@ class Reservation:
         if len(given) != 1:
             got = " and ".join(f"{what}=" for what in given) or "none of them"
             raise OptionError(f"a reservation has nodes, box= or cubes=, got {got}")
-        if self.nodes is not None and self.nodes != "all":
+        if self.nodes is not None and not isinstance(self.nodes, str):
             put(self, "nodes", tuple(sorted(set(_numbers("nodes", self.nodes)))))
         if self.cubes is not None:
             put(self, "cubes", tuple(sorted(set(_numbers("cubes", self.cubes)))))
@@ -296,7 +296,7 @@ def of_outages(trace: FailureTrace) -> list[Reservation]:
 
 
 def _numbers(what: str, values: object) -> list[int]:
-    if isinstance(values, int) or not isinstance(values, Iterable):
+    if isinstance(values, int) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise OptionError(f"{what} of a reservation must be numbers, as [0, 1, 2] or range(16), got {values!r:.60}")
     found = []
     for value in values:

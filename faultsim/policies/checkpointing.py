@@ -198,7 +198,7 @@ class _AtIntervals(Judged, Checkpointing):
 
     def work_between(self, size: Values) -> Floats:
         """The interval, for every size."""
-        return np.full(len(size), self.interval)
+        return np.full(np.shape(size), self.interval)
 
 
 @dataclass(frozen=True, repr=False)

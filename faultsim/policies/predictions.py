@@ -103,6 +103,8 @@ class IntervalPredictor(_Columns):
         put = object.__setattr__
         put(self, "precision", checks.number("precision", self.precision, above=0.0, high=1.0))
         put(self, "interval", checks.number("interval of a predictor", self.interval, above=0.0, unit="seconds"))
+        if (self.index is None) != (self.node is None):
+            raise OptionError("IntervalPredictor: pairs of an interval and a node are given to from_pairs")
         if self.index is None or self.node is None:
             put(self, "recall", _recall(self.recall))
             return

@@ -295,7 +295,9 @@ class _Options(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether nothing but the file says what is in it."""
-        return not self.given and self[1:] == ("s", None, None, None, None, ".", None, self.rng)
+        others = (self.nodes, self.span, self.begin, self.end, self.zone)
+        plain = isinstance(self.unit, str) and self.unit == "s" and self.decimal == "."
+        return not self.given and plain and all(each is None for each in others)
 
     def units(self, named: Mapping[str, float]) -> dict[str, float]:
         """Seconds of the unit of each column: as given, else as its name says."""

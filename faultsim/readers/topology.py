@@ -165,7 +165,7 @@ class TorusTopology:
 
     def _mask(self, available: Any) -> Any:
         """One byte per node."""
-        given = np.asarray(available)
+        given = checks.array("available", available)
         mask = np.zeros(self.nodes, np.uint8)
         if given.dtype == bool and given.shape == (self.nodes,):
             mask[given] = 1
@@ -271,22 +271,29 @@ class TorusTopology:
         """Slurm's measure of a state: the sum of sizes over all boxes that meet nodes that are not available."""
         return int(self._rule.fragmentation(self._mask(available)))
 
+    def _numbers(self, torus: int, shape: int = 0) -> tuple[int, int]:
+        """The numbers of a torus and of a shape of it, if they are there."""
+        torus = checks.whole("torus", torus, low=0, high=len(self.tori) - 1)
+        return torus, checks.whole("shape", shape, low=0, high=max(len(self.tori[torus].shapes) - 1, 0))
+
     def overlaps(self, torus: int, shape: int) -> bool:
         """Whether boxes of a shape, by number in order of sizes, can meet each other or others of the size."""
-        return bool(self._rule.overlaps(torus, shape))
+        return bool(self._rule.overlaps(*self._numbers(torus, shape)))
 
     def anchors(self, torus: int, shape: int) -> tuple[int, int]:
         """How many anchors a shape has, by number in order of sizes, and how many without an empty cell."""
-        count, complete = self._rule.anchors(torus, shape)
+        count, complete = self._rule.anchors(*self._numbers(torus, shape))
         return int(count), int(complete)
 
     def filled(self, torus: int) -> Any:
         """Which cells of a torus, in the order of ``cells``, have a node: array of bool."""
-        return np.array(self.tori[torus].cells) >= 0
+        return np.array(self.tori[self._numbers(torus)[0]].cells) >= 0
 
     def reached(self, torus: int, size: int) -> Any:
         """Which cells of a torus, in the order of ``cells``, are in a complete box of a size: array of bool."""
+        torus = self._numbers(torus)[0]
         x, y, z = self.tori[torus].dims
+        size = checks.whole("size", size, low=1, high=self.nodes)
         return self._rule.reached(torus, size).reshape(x, y, z).transpose(2, 1, 0).ravel()
 
 

@@ -179,7 +179,7 @@ class Metrics(Mapping[str, float]):
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in METRICS and (self._is_over or not METRICS[str(name)].whole)
+        return isinstance(name, str) and name in METRICS and (self._is_over or not METRICS[name].whole)
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"

@@ -24,6 +24,8 @@ from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS, workflow_metrics
 from faultsim.version import MODEL_REVISION, __version__
 
+_WHENCE = "WorkflowResult: it comes from simulate_workflows or load_workflow_result"
+
 
 class WorkflowResult(TablesOfAResult):
     """The outcome of a workflow run: makespans, loss, reschedulings, accuracies, decisions, jobs; events if recorded.
@@ -62,8 +64,10 @@ class WorkflowResult(TablesOfAResult):
             and isinstance(workflows, Sequence)
             and len(workflows) > 0
             and "decisions" in output
+            and isinstance(settings["scheduler"], Mapping)
+            and "name" in settings["scheduler"]
         ):
-            raise OptionError("WorkflowResult: it comes from simulate_workflows or load_workflow_result")
+            raise OptionError(_WHENCE)
         self._output = output
         self._workflows = tuple(workflows)
         self._resources = resources
@@ -71,8 +75,11 @@ class WorkflowResult(TablesOfAResult):
         self._matched = matched
         self._settings = settings
         self._trace = trace
-        self._tables = {"jobs": self._named(output, WORKFLOW_RESULTS, "jobs")}
-        self._tables["decisions"] = self._named(output["decisions"], DECISIONS, "decisions")
+        try:
+            self._tables = {"jobs": self._named(output, WORKFLOW_RESULTS, "jobs")}
+            self._tables["decisions"] = self._named(output["decisions"], DECISIONS, "decisions")
+        except (TypeError, ValueError, IndexError, KeyError, AttributeError):
+            raise OptionError(_WHENCE) from None
         if "events_table" in output:
             self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS, "events")
 

@@ -134,6 +134,7 @@ class RunOptions:
 
     def refused_sizes(self, size: Integers) -> Flags:
         """Which of these sizes no job can have: above the machine, or without a listed shape."""
+        size = checks.real_array("size", size)
         unlisted = None if self.placement is None else self.placement.unlisted_sizes(self.machine, size)
         larger: Flags = self.nodes_needed(size) > self.most_nodes
         return larger if unlisted is None else larger | unlisted

@@ -9,6 +9,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Floats
 from faultsim.data.workload import Workload
+from faultsim.entries import entry
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Machine, as_machine
 from faultsim.policies import EasyBackfill, Scheduler, SlurmTorus
@@ -92,6 +93,7 @@ def candidates_for(log: Workload, machine: Machine) -> list[SlurmTorus]:
     return found
 
 
+@entry
 def advise_shapes(
     log: Workload,
     torus: Machine | str,

@@ -361,16 +361,18 @@ def make_pool(executor: Any, workers: int | None) -> Pool:
     """
     if workers is not None:
         checks.whole("workers", workers, low=1)
-    if executor is None or executor == "threads":
+    if executor is None:
         return Threads(workers or cores())
-    if executor == "processes":
-        return Processes(workers or cores())
     if isinstance(executor, str):
+        if executor == "threads":
+            return Threads(workers or cores())
+        if executor == "processes":
+            return Processes(workers or cores())
         hint = checks.did_you_mean(executor, ("threads", "processes"))
         raise OptionError(f"unknown executor {executor!r}{hint}; known: 'threads', 'processes', or an object")
     if hasattr(executor, "scheduler_info") and hasattr(executor, "scatter"):
         return Dask(executor)
-    if hasattr(executor, "submit"):
+    if callable(getattr(executor, "submit", None)):
         return Futures(executor, workers or int(getattr(executor, "_max_workers", 0) or cores()))
     raise OptionError(
         f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, "

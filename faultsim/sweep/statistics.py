@@ -128,7 +128,7 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: Int
     if infinite := int(np.isinf(values).sum()):
         notes.append(f"{infinite} of {len(values)} rows are infinite: the mean of their cells has no interval")
     columns = _columns(table.axes, list(cells), ("n", "mean", "sd", "half", "low", "high"), rows)
-    return Statistics(columns, table.axes, notes, f"{metric}: mean with {_said(confidence, kind)}")
+    return Statistics(columns, table.axes, notes, f"{metric}: mean with {_said(float(confidence), kind)}")
 
 
 def compare(

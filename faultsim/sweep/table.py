@@ -15,7 +15,7 @@ from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable, ReadOnlyDict
 from faultsim.entries import checked
-from faultsim.errors import OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.results.caveats import MANY_CUT, MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
@@ -71,6 +71,8 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
         model_revision: int | None = MODEL_REVISION,
     ) -> None:
         self._columns = dict(columns)
+        if any(np.ndim(column) != 1 for column in self._columns.values()):
+            raise InputError("a column of a SweepTable is one-dimensional")
         self._axes, self._own = tuple(axes), tuple(own)
         self.name = name
         #: The command that made it, or empty.

@@ -9,6 +9,8 @@ import pytest
 import faultsim as fs
 from faultsim.cli import main
 from faultsim.errors import InputError
+from helpers.refusals import refused
+from helpers.seed_files import seeds
 from helpers.torus3d import LEFT_OUT, OUTCOMES, available_in, cases_in
 
 pytest.importorskip("yaml")
@@ -137,3 +139,17 @@ def test_check_in_json(path, capsys):
     assert [shape["anchors"] for shape in a["shapes"]] == [16, 2]
     assert [shape["overlaps"] for shape in a["shapes"]] == [True, False]
     assert (b["empty_cells"], b["shapes"][0]["complete_anchors"], b["unreached_share"]) == (3, 1, {"2": 0.6})
+
+
+def test_numbers_of_a_torus_and_a_shape_that_are_not_there(tmp_path):
+    """A shape beyond the last was read beyond the end of an array."""
+    path = tmp_path / "topology.yaml"
+    path.write_bytes(seeds(tmp_path)["topology"])
+    found = fs.read_topology_yaml(path)
+    assert found.anchors(0, 0)[0] > 0
+    for call in (found.anchors, found.overlaps):
+        refused(fs.OptionError, "shape must be at least 0 and at most 0, got 1", call, 0, 1)
+        refused(fs.OptionError, "torus must be at least 0 and at most 0, got 1", call, 1, 0)
+    refused(fs.OptionError, "torus must be at least 0", found.filled, 1)
+    refused(fs.OptionError, "size must be at least 1 and at most 8, got 0", found.reached, 0, 0)
+    refused(fs.InputError, "available: expected a list or an array", found.fragmentation, [[1, 2], [3]])

@@ -47,6 +47,12 @@ def test_a_sample_of_odd_calls_gives_no_raw_error(tmp_path, monkeypatch):
     ("call", "message"),
     [
         (lambda: fs.read_swf(None), "the name of a file must be text or a path, got None"),
+        (lambda: fs.Reservation(np.ma.masked, 0, 1), "nodes of a reservation must be numbers"),
+        (lambda: fs.advise_shapes(5e-324, "torus:4x4x4"), "advise_shapes: log must be a Workload, got 5e-324"),
+        (lambda: fs.IntervalPredictor(0.5, 0.5, 10, index=float("nan")), "pairs .* are given to from_pairs"),
+        (lambda: fs.NodeClass("a", 1, cores=1, gpus=np.array([])), "gpus of the node class 'a' must be such as"),
+        (lambda: fs.SweepTable({"a": np.array(5)}, axes=()), "a column of a SweepTable is one-dimensional"),
+        (lambda: fs.Sweep(fs.Run(LOG, fs.Cluster(4)), {}).run(executor=np.array([1, 2])), "executor must be "),
         (lambda: LOG.write_csv(5), "the name of a file must be text or a path, got 5"),
         (lambda: fs.load_result({}), "the name of a file must be text or a path, got {}"),
         (lambda: fs.krevat_span(LOG, np.array([1, 2])), r"krevat_span: which must be .*, got array\(\[1, 2\]\)"),
