@@ -96,7 +96,7 @@ MEMORIES = {
     r"int32_t none_beside\b": "known_t",  # by size, in a scan
     r"int32_t \*none_permitted\b": "none_permitted",  # by size, in a pass of EASY, or of a compiled scheduler
     r"struct searched_t\b": "searched_t",  # by size, in a pass
-    r"int64_t \*refused\b": "refused of easy_t",  # by size, in a pass of EASY
+    r"int64_t \*refused\b": "refused of site_choice_t",  # by form, until what serves it is given back
     r"double owed, remaining, until\b": "until of known_t",  # by size: stays without a reservation before a time
     r"struct refused_t\b": "refused_t",  # by gap
     r"struct hope_t\b": "hope_t",  # of the last group of jobs

@@ -14,11 +14,11 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, free_then, open_site_choice, open_site_then, site_choice_t, site_now,
-    site_release, site_then_t,
+    all_served, choose_beside, choose_shares, form_is_refused, free_then, open_site_choice, open_site_then, refuse_form,
+    site_choice_t, site_now, site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, fits_in, form_is_refused, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -50,7 +50,6 @@ cdef struct backfill_t:
     int64_t slack
     int64_t of_changes       # `changes` when that was computed
     int64_t changes          # starts and new reservations
-    int64_t *refused         # per form: `gives` of the site when it had no room now, and 1 more
     int64_t *costly          # per form: `changes` when it was in the way of a reservation, and 1 more
     double *costly_end       # then it would have ended at this time, or later
     # scratch
@@ -74,10 +73,10 @@ cdef int start_queue_heads(sim_t *s) noexcept nogil:
     cdef int code
     while q.head < q.end:
         job = q.job[q.head]
-        if form_is_refused(p.refused, m, job):
+        if form_is_refused(&p.choice, m, job):
             return OK
         if not choose_shares(s, &p.choice, job, s.now, m.open):
-            p.refused[m.form[job]] = m.gives + 1
+            refuse_form(&p.choice, m, job)
             return OK
         code = start_job(s, job, chosen_cores(m), NULL, False)
         if code < 0:
@@ -100,7 +99,7 @@ cdef int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t form
     while at < q.end:
         form = m.form[q.job[at]]
-        if not form_is_refused(p.refused, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
+        if not form_is_refused(&p.choice, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
                 p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
             break
         at += 1
@@ -144,7 +143,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef bint found
     cdef int code
     if not fits_in(m, &m.ask[job], m.open):
-        p.refused[form] = m.gives + 1
+        refuse_form(&p.choice, m, job)
         return 0
     memcpy(p.window, m.open, <size_t>m.nodes * sizeof(uint64_t))
     meet_all(p, m, p.window, -INFINITY, end)
@@ -315,7 +314,6 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.for_head, m.nodes, sizeof(uint64_t))
     own_block(p, &p.window, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
-    own_block(p, &p.refused, m.forms, sizeof(int64_t))
     own_block(p, &p.costly, m.forms, sizeof(int64_t))
     own_block(p, &p.costly_end, m.forms, sizeof(double))
     return 0

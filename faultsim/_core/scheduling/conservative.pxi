@@ -16,7 +16,7 @@
 # extend, complete        the horizon becomes later than now; the plan is made whole (horizon.pxi); OK or a code
 # migrate_jobs    what a pass does after the first sweep; `again`: the plan has to be made from nothing
 # store_place     the place of a reservation, where there are places
-# nodes_reserved  the sizes of the reservations, by job
+# least_planned   the least number of nodes that are free in the plan at any time from now on
 #
 # The plan is kept between passes.  `line` has the running jobs until their expected ends, and all reservations but
 # those of no length.  A pass examines, in queue order, the jobs that are new, that are due, or that may move
@@ -177,7 +177,6 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     """The least number of free nodes in the plan (model.md#spares)."""
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef int64_t least
     cdef bint upset = False
     cdef int code
     if s.queue.head == s.queue.end:
@@ -193,8 +192,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
         code = complete(p, s)
     if code < 0:
         return code
-    least = least_free(s, p.begin, p.end, nodes_reserved(p, s), p.changes)
-    return least if least < sound else sound
+    return max(<int64_t>0, min(least_planned(p, s), <int64_t>sound))
 
 
 cdef int reserved_at(void *state, void *sim, int32_t job, double *begin, place_t *place) noexcept nogil:
@@ -217,7 +215,6 @@ cdef plan_t *open_plan(sim_t *s) except NULL:
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
     own_block(p, &p.begin, s.n, sizeof(double))
     own_block(p, &p.end, s.n, sizeof(double))
-    own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY
     no_gain(&p.gain)

@@ -16,7 +16,6 @@ from faultsim._core.queue cimport (
     sort_queue,
 )
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
-from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
@@ -53,7 +52,6 @@ cdef struct plan_t:
     bint rebuild
     bint only_plans
     double last_pass
-    change_t *changes        # scratch of `spare`
     uint8_t *examined        # since the job entered the queue
     int32_t n_new            # jobs in the queue that are not examined
     bint replans             # in a sweep: all of them
@@ -454,12 +452,12 @@ cdef inline int migrate_jobs(sim_t *s, bint *again) noexcept nogil:
     return OK
 
 
+cdef inline int64_t least_planned(const plan_t *p, const sim_t *s) noexcept nogil:
+    return least_on_line(p, s)
+
+
 cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexcept nogil:
     pass
-
-
-cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:
-    return s.need
 
 
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:

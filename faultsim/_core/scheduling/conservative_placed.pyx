@@ -13,7 +13,6 @@ from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
-from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport ask_of, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
@@ -39,7 +38,6 @@ cdef struct plan_t:
     bint rebuild
     bint only_plans
     double last_pass
-    change_t *changes        # scratch of `spare`
     int32_t max_growth
     int32_t *nodes           # of the reservation of a job
     place_t *place
@@ -402,12 +400,12 @@ cdef inline int migrate_jobs(sim_t *s, bint *again) noexcept nogil:
     return OK if s.migration.rearrange == NULL else s.migration.rearrange(s.migration.state, s, again)
 
 
+cdef inline int64_t least_planned(const plan_t *p, const sim_t *s) noexcept nogil:
+    return least_on_line(p, s)
+
+
 cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexcept nogil:
     place[0] = p.place[job]
-
-
-cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:
-    return p.nodes
 
 
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:

@@ -17,6 +17,14 @@ cdef int32_t find_room(plan_t *p, window_t *w, const sim_t *s, int32_t job, int3
     return i
 
 
+cdef int64_t least_on_line(const plan_t *p, const sim_t *s) noexcept nogil:
+    cdef const timeline_t *f = &p.line
+    cdef int32_t i, least = s.nodes
+    for i in range(index_at(f, s.now), f.n):
+        least = min(least, free_in_step(f, i))
+    return least
+
+
 cdef int open_plan_line(plan_t *p, const sim_t *s, int32_t steps, int32_t refusals) except -1:
     describe_line(&p.line, s)
     p.refused.most = refusals

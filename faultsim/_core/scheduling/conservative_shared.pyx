@@ -12,7 +12,6 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport gain_t, no_gain
-from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.node_lines cimport (
     change_line_of, earliest_start, forget_until, free_for, free_throughout, hold_late, lines_of_running, most_free,
     next_start, node_lines_t, none_late, open_node_lines, really_free,
@@ -49,7 +48,6 @@ cdef struct plan_t:
     bint rebuild
     bint only_plans
     double last_pass
-    change_t *changes        # of `spare`, which sites do not have
     site_choice_t choice
     reserved_t *reserved     # the shares of all reservations, linked by position
     int32_t *first           # per job: its shares; -1: none
@@ -345,8 +343,8 @@ cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexc
     pass
 
 
-cdef inline const int32_t *nodes_reserved(const plan_t *p, const sim_t *s) noexcept nogil:
-    return s.need
+cdef inline int64_t least_planned(const plan_t *p, const sim_t *s) noexcept nogil:
+    return 0                     # jobs that share nodes do not move
 
 
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
@@ -354,7 +352,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef site_t *m = site_of(&s.machine)
     cdef plan_t *p = open_plan(s)
     cdef int32_t i
-    s.scheduler.spare = NULL     # jobs that share nodes do not move
+    s.scheduler.spare = NULL
     open_node_lines(p, &p.line, m.nodes)
     open_site_choice(p, &p.choice, s)
     p.room_reserved = p.room_noted = min(64, thresholds.first_room)

@@ -39,6 +39,10 @@ cdef inline void drop_value(timeline_t *f, int32_t i) noexcept nogil:
     pass
 
 
+cdef inline int32_t free_in_step(const timeline_t *f, int32_t i) noexcept nogil:
+    return f.free[i]
+
+
 cdef inline void take_step(timeline_t *f, int32_t i, grant_t nodes) noexcept nogil:
     f.free[i] -= nodes
 

@@ -19,14 +19,14 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.place_search cimport (
-    forget_sizes, open_search, search_open, search_place, search_t,
+    forget_sizes, had_none, open_search, search_open, search_place, search_t,
 )
 from faultsim._core.scheduling.shadow cimport (
     first_open_time, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now,
     shadow_no_later,
 )
 from faultsim._core.state cimport (
-    CHANGED_ALL, ask_of, asks_shape, end_if_started, nodes_asked, promise_start, queue_t, sim_t, usable,
+    CHANGED_ALL, ask_of, asks_shape, end_if_started, grown, nodes_asked, promise_start, queue_t, sim_t, usable,
 )
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -57,7 +57,6 @@ cdef struct easy_t:
     int32_t head
     int64_t changes          # of the releases, as they were then, and one for each job that left
     search_t search
-    int64_t *refused         # per size of jobs: 2 * number of the pass + 1, or + 0: only those that outlive `time`
 
 
 cdef int start_fitting(sim_t *s) noexcept nogil:
@@ -219,19 +218,21 @@ cdef int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
 
 cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
     """Whether jobs tried before it show that a job may not start."""
-    cdef int64_t known = p.refused[s.need[job]] - 2 * <int64_t>p.search.free_pass
-    if s.need[job] > s.free or asks_shape(s, job):
-        return s.need[job] > s.free
-    return known > 0 or (known == 0 and end_if_started(s, job) > p.time)
+    cdef int32_t size = s.need[job], limit = min(size + p.max_growth, s.free)
+    cdef bint outlives
+    if size > s.free or asks_shape(s, job):
+        return size > s.free
+    outlives = end_if_started(s, job) > p.time
+    while 0 < size <= limit and had_none(&p.search, size, outlives, p.time):
+        size = grown(s, job, size)
+    return not 0 < size <= limit
 
 
 cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const int32_t *queue = s.queue.job
     cdef const int32_t *need = s.need
-    cdef const int64_t *refused = p.refused
     cdef const double *remaining = s.remaining
     cdef int32_t end = s.queue.end, free = s.free, size
-    cdef int64_t now = 2 * <int64_t>p.search.free_pass, known
     cdef double begin = s.now + s.start_delay, time = p.time
     if s.rank != NULL or s.track.on:
         while at < end and is_refused(p, s, queue[at]):
@@ -240,8 +241,8 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     # The same with all of it in registers, as most of a long queue is passed over again and again.
     while at < end:
         size = need[queue[at]]
-        known = refused[size] - now
-        if size <= free and (known < 0 or (known == 0 and not begin + remaining[queue[at]] > time)):
+        if size <= free and not (had_none(&p.search, size, begin + remaining[queue[at]] > time, time)
+                                 and (p.max_growth == 0 or is_refused(p, s, queue[at]))):
             break
         at += 1
     return at
@@ -254,12 +255,8 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int code
     size = search_place(s, &p.search, job, min(need + p.max_growth, s.free), p.time,
                         &p.permit if outlives else NULL, &place)
-    if size < 0:
+    if size <= 0:
         return size
-    if size == 0:
-        if not asks_shape(s, job) and s.absences.state == NULL:
-            p.refused[need] = 2 * <int64_t>p.search.free_pass + (not outlives)
-        return 0
     code = start_job(s, job, size, &place, True)
     if code < 0:
         return code
@@ -316,7 +313,6 @@ cdef int open_easy_placed(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.closed, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.later.mask, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.refused, s.nodes + 1, sizeof(int64_t))
     return open_search(p, &p.search, s)
 
 

@@ -18,10 +18,10 @@ from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, s
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, chosen_cost, free_then, open_site_choice, open_site_then, site_choice_t,
-    site_now, site_release, site_then_t,
+    all_served, choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, open_site_choice, open_site_then,
+    refuse_form, site_choice_t, site_now, site_release, site_then_t,
 )
-from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, form_is_refused, needed, site_of, site_t
+from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -39,7 +39,6 @@ cdef struct easy_t:
     uint64_t *later          # what is free at `time`, beside jobs that were backfilled and outlive it
     site_then_t then         # scratch
     int64_t slack            # how much more of what the head needs serves it in `later`
-    int64_t *refused         # per form: `gives` of the site when it had no room, and 1 more
     int64_t *costly          # per form: `starts` when it cost the head too much, and 1 more
     int64_t starts           # and new shadows
 
@@ -57,11 +56,11 @@ cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcep
 cdef bint chooses(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """Chooses nodes of what is free now; stores a refusal."""
     cdef site_t *m = site_of(&s.machine)
-    if form_is_refused(p.refused, m, job):
+    if form_is_refused(&p.choice, m, job):
         return False
     if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, m.open):
         return True
-    p.refused[m.form[job]] = m.gives + 1
+    refuse_form(&p.choice, m, job)
     return False
 
 
@@ -184,14 +183,14 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     return OK
 
 
-cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const site_t *m = site_of(&s.machine)
     cdef const int32_t *job = s.queue.job
     cdef int32_t end = s.queue.end, form
-    cdef int64_t now = m.gives + 1, late = p.starts + 1
+    cdef int64_t late = p.starts + 1
     while at < end:
         form = m.form[job[at]]
-        if p.refused[form] != now and not form_is_refused(p.refused, m, job[at]) and not (
+        if not form_is_refused(&p.choice, m, job[at]) and not (
                 p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
             break
         at += 1
@@ -210,7 +209,7 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
             return 0
     elif not choose_beside(s, &p.choice, job, s.now, m.open, &m.ask[head], p.later, p.slack):
         if m.n_chosen == 0 and not fits_in(m, &m.ask[job], m.open):
-            p.refused[m.form[job]] = m.gives + 1
+            refuse_form(&p.choice, m, job)
         p.costly[m.form[job]] = p.starts + 1
         return 0
     if outlives:
@@ -235,7 +234,6 @@ cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     open_site_choice(p, &p.choice, s)
     own_block(p, &p.later, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
-    own_block(p, &p.refused, m.forms, sizeof(int64_t))
     own_block(p, &p.costly, m.forms, sizeof(int64_t))
     return p
 

@@ -123,6 +123,10 @@ cdef inline void drop_value(timeline_t *f, int32_t i) noexcept nogil:
     f.spare = f.taken[i]
 
 
+cdef inline int32_t free_in_step(const timeline_t *f, int32_t i) noexcept nogil:
+    return f.left[i]
+
+
 cdef void take_step(timeline_t *f, int32_t i, grant_t grant) noexcept nogil:
     cdef uint64_t *taken = mask_at(f, i)
     cdef int32_t k

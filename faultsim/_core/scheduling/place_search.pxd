@@ -19,6 +19,15 @@ cdef struct search_t:
     int32_t free_pass        # number of the pass since which jobs have only started
     int32_t permit_pass      # number of the permit
 
+
+# Whether a size had no place for a job that ends at `end`; `restricted`: where only some places are permitted.
+cdef inline bint had_none(const search_t *search, int32_t size, bint restricted, double end) noexcept nogil:
+    cdef const searched_t *known = &search.size[size]
+    if known.none_free == search.free_pass:
+        return True
+    return restricted and known.none_permitted == search.permit_pass and known.end <= end
+
+
 cdef int open_search(void *state, search_t *search, const sim_t *s) except -1
 # A place of the smallest size, from the job's own up to `limit`, of which one is permitted (NULL: every free one) to a
 # job that ends at `end`; its size; 0: there is none; < 0: a code.

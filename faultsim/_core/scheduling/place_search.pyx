@@ -16,12 +16,6 @@ cdef int open_search(void *state, search_t *search, const sim_t *s) except -1:
     return own_block(state, &search.size, <size_t>s.nodes + 1, sizeof(searched_t))
 
 
-cdef inline bint had_none(const search_t *search, const searched_t *known, bint restricted, double end) noexcept nogil:
-    if known.none_free == search.free_pass:
-        return True
-    return restricted and known.none_permitted == search.permit_pass and known.end <= end
-
-
 cdef int search_open(sim_t *s, int32_t job, int32_t limit, const permit_t *permit, place_t *place) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef permit_t narrower
@@ -48,7 +42,7 @@ cdef int search_place(sim_t *s, search_t *search, int32_t job, int32_t limit, do
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         known = &search.size[size]
-        if shaped or not had_none(search, known, restricted, end):
+        if shaped or not had_none(search, size, restricted, end):
             if not shaped and m.placed.lacks(m.state, size):
                 known.none_free = search.free_pass
             else:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t
-from faultsim._core.site.shares cimport ask_t, site_t
+from faultsim._core.site.shares cimport ask_t, may_fit_again, site_t
 from faultsim._core.state cimport sim_t
 
 # The rules of placement, in site_t.rule.
@@ -25,6 +25,7 @@ cdef struct site_choice_t:
     candidate_t *all
     candidate_t *some
     int32_t *run             # where each run of neighbours begins in `some`
+    int64_t *refused         # per form: 1 more than `gives` of the site when a job of it had no room; 0: none had
 
 # What no job holds of each node at a time to come, and the nodes that are down then, one bit each.
 cdef struct site_then_t:
@@ -43,6 +44,22 @@ cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept n
 
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1
+
+# Whether jobs of the form of a job had no room, and nothing that serves them has become free since.
+cdef inline bint form_is_refused(site_choice_t *p, const site_t *m, int32_t job) noexcept nogil:
+    cdef int64_t *known = &p.refused[m.form[job]]
+    if known[0] == m.gives + 1:
+        return True
+    if known[0] == 0 or may_fit_again(m, &m.ask[job], known[0] - 1):
+        return False
+    known[0] = m.gives + 1
+    return True
+
+
+# A job has no room now.
+cdef inline void refuse_form(site_choice_t *p, const site_t *m, int32_t job) noexcept nogil:
+    p.refused[m.form[job]] = m.gives + 1
+
 
 # The shares for a job that would start at t, of what is free of each node, into site_t.chosen; whether it has room.
 cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free) noexcept nogil

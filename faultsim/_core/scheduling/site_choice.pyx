@@ -15,6 +15,7 @@ from faultsim._core.state cimport set_window
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1:
     own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
+    own_block(owner, &p.refused, site_of(&s.machine).forms, sizeof(int64_t))
     return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
 
 

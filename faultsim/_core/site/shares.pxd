@@ -143,19 +143,6 @@ cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) 
     return False
 
 
-cdef inline bint form_is_refused(int64_t *refused, const site_t *m, int32_t job) noexcept nogil:
-    """Whether jobs of its form had no room, and nothing that serves them has become free since; `refused`: per form, 1
-    more than the number of returns when one had no room, 0: none had.
-    """
-    cdef int64_t *row = &refused[m.form[job]]
-    if row[0] == m.gives + 1:
-        return True
-    if row[0] == 0 or may_fit_again(m, &m.ask[job], row[0] - 1):
-        return False
-    row[0] = m.gives + 1
-    return True
-
-
 # Whether a job has room in what is free of each node.
 cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
 # Cores of the shares that are chosen.
