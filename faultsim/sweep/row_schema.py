@@ -51,6 +51,10 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     return row_of(output, result.capacity, result.settings, cut)
 
 
+#: Schedulers that stop no job before its end; `Preemptive` and programs of one's own may, without a failure.
+_STOPS_NO_JOB = frozenset(("fcfs", "easy", "backfill", "conservative"))
+
+
 def row_of(
     output: Mapping[str, Any], nodes: int, settings: Mapping[str, Any], cut: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
@@ -68,7 +72,8 @@ def row_of(
     """
     n = len(output["submit"])
     begin, end = (0, n) if cut == (0.0, 0.0) else without_ends(n, *cut)
-    failures = output["failures"] > 0 or settings["rescheduling"] is not None
+    stops = settings["rescheduling"] is not None or settings["scheduler"]["name"] not in _STOPS_NO_JOB
+    failures = output["failures"] > 0 or stops
     checkpoints = failures or settings["checkpointing"] is not None
     made = metrics_at_once(output, nodes, begin, end, failures=failures, checkpoints=checkpoints)
     ledger = output["ledger"]

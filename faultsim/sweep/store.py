@@ -271,6 +271,10 @@ class Store:
                 raise StoreError(f"{self.path}: damaged: it has no table {name}")
             if name in objects and ("digest" in self.columns(name)) != self.digests:
                 raise StoreError(f"{self.path}: damaged: of layout {layout}, but for its table {name}")
+            # A column whose name is damaged would be missing, as in an older store, and its numbers with it.
+            if more := [column for column in self.columns(name) if column not in (*TABLES[name].columns, "digest")]:
+                said = f"the column {more[0]!r:.40}, which no store has"
+                raise StoreError(f"{self.path}: its table {name} has {said}; it is not opened")
         self.revision = None
         if layout == LAYOUT:
             found = [row[0] for part in self.parts("model") for row in part]

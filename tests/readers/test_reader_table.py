@@ -5,7 +5,7 @@ from faultsim.cli.traces import _READING
 from faultsim.readers.table import READERS, readers_of
 
 #: They read runs and machines.
-OF_OTHERS = ("read_sweep", "read_site", "read_topology_yaml", "read_slurm_conf")
+OF_OTHERS = ("read_squeue", "read_sweep", "read_site", "read_topology_yaml", "read_slurm_conf")
 
 
 def test_every_reader_is_in_the_table_once():

@@ -55,6 +55,13 @@ def test_metrics_at_once_are_those_of_the_table(run, cut):
     assert_same_row(run, cut)
 
 
+def test_jobs_that_are_preempted_without_a_failure_lose_work():
+    log = fs.Workload([0, 1], [100, 10], [1, 1])
+    run = fs.Run(log, fs.Cluster(1), scheduler=fs.Preemptive(order=fs.Key("-index")))
+    assert run.simulate().metrics["failed_jobs"] == 1
+    assert_same_row(run, (0.0, 0.0))
+
+
 @pytest.mark.parametrize("jobs", [7, 8, 127, 128, 129, 1000, 20_000])
 @pytest.mark.parametrize("idle", [0, 3], ids=["all ran", "some did not"])
 def test_sums_of_many_jobs_are_added_in_the_same_pairs(jobs, idle):

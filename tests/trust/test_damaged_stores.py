@@ -92,6 +92,8 @@ def changed(store: Path, tmp_path: Path, *statements: str) -> Path:
         ("PRAGMA user_version = 1", "damaged: of layout 1, but for its table"),
         ("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM task; END", "has the trigger 't', which no store has"),
         ("DROP TABLE timing", "it has no table timing"),
+        ("ALTER TABLE run RENAME COLUMN utilization TO utilizatiMn", "has the column 'utilizatiMn', which no"),
+        ("ALTER TABLE task ADD COLUMN note TEXT", "its table task has the column 'note', which no store has"),
     ],
 )  # fmt: skip
 def test_what_is_changed_is_told_by_name(statement: str, said: str, store: Path, tmp_path: Path) -> None:
