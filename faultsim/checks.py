@@ -422,7 +422,7 @@ class ShownType:
 _SHOWN: set[type] = set()
 
 
-def show_types(thing: Any) -> None:
+def show_types(thing: object) -> None:
     """Give a function, or the public methods of a class, annotations that ``help()`` shows in short words."""
     if isinstance(thing, FunctionType):
         inside: Any = inspect.unwrap(thing)
@@ -445,7 +445,7 @@ def show_types_of(names: Mapping[str, Any]) -> None:
         show_types(names.get(name))
 
 
-def shown_type(kind: Any) -> ShownType:
+def shown_type(kind: object) -> ShownType:
     """A type in short words for ``help()``, without modules, checks and units.
 
     Examples
@@ -461,14 +461,14 @@ _MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
 
 
 @cache
-def _unions() -> dict[str, tuple[Any, ...]]:
+def _unions() -> dict[str, tuple[object, ...]]:
     """Name -> the parts of unions that have one."""
     from numpy.typing import ArrayLike
 
     return {"ArrayLike": get_args(ArrayLike), "Duration": get_args(Duration)}
 
 
-def _words(kind: Any) -> str:
+def _words(kind: object) -> str:
     if kind is None or kind is type(None):
         return "None"
     if isinstance(kind, str):

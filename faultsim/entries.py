@@ -82,7 +82,7 @@ def checked(function: Called) -> Called:
     """
 
     @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> object:
         if wrong := blame(function, args, kwargs, TypeError()):
             raise wrong
         return function(*args, **kwargs)
@@ -120,14 +120,14 @@ def _guard_class(cls: type) -> None:
         setattr(cls, name, type(member)(made) if inside is not member else made)
 
 
-def _annotations(function: Any) -> dict[str, Any]:
+def _annotations(function: Any) -> dict[str, object]:
     """Types as they were before `checks.show_types` and ``takes`` put words in their place."""
     inside = inspect.unwrap(function)
     return {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
 
 
 def blame(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException
+    function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object], error: BaseException
 ) -> OptionError | None:
     """An error that names the first argument which is not of its annotated type; None if all are.
 
@@ -154,7 +154,7 @@ def blame(
         return None
     kinds, scope = _annotations(inside), vars(sys.modules.get(inside.__module__, sys))
     owner = _owner(inside)
-    tests: list[Callable[[Any, Any], bool]] = [is_a]
+    tests: list[Callable[[object, object], bool]] = [is_a]
     if isinstance(error, ArithmeticError) or "dimension" in str(error):
         tests.append(_is_usual)
     if "string to float" in str(error) or "float() argument" in str(error):
@@ -187,10 +187,10 @@ def _of_callers(error: BaseException) -> bool:
 
 def _first(
     bound: inspect.BoundArguments,
-    kinds: Mapping[str, Any],
-    scope: Mapping[str, Any],
+    kinds: Mapping[str, object],
+    scope: Mapping[str, object],
     owner: str,
-    test: Callable[[Any, Any], bool],
+    test: Callable[[object, object], bool],
 ) -> OptionError | None:
     """An error about the first argument that a test refuses for its type."""
     for name, value in bound.arguments.items():
@@ -214,7 +214,7 @@ def _owner(inside: Any) -> str:
     return name.rpartition("<locals>.")[2]
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, type) or inspect.isroutine(value):
         return checks.shown_function(value)
     try:
@@ -223,7 +223,7 @@ def _said(value: Any) -> str:
         return f"an object of {type(value).__name__}"
 
 
-def _resolved(kind: Any, scope: Mapping[str, Any]) -> Any:
+def _resolved(kind: object, scope: Mapping[str, object]) -> object:
     """A type that may be written as text; `Any` where its name is known to type checkers only."""
     if isinstance(kind, typing.ForwardRef):
         kind = kind.__forward_arg__
@@ -235,14 +235,14 @@ def _resolved(kind: Any, scope: Mapping[str, Any]) -> Any:
     return kind
 
 
-def _scope() -> dict[str, Any]:
+def _scope() -> dict[str, object]:
     import numpy as np
     from numpy.typing import ArrayLike
 
     return {"ArrayLike": ArrayLike, "np": np}
 
 
-def is_a(value: Any, kind: Any) -> bool:
+def is_a(value: object, kind: object) -> bool:
     """Whether a value is of an annotated type, elements of containers included; True where that cannot be said.
 
     Text must be such that a file or a terminal takes it, numbers such that a double or 64 bits do.
@@ -258,7 +258,7 @@ def is_a(value: Any, kind: Any) -> bool:
         return False
 
 
-def _is_a(value: Any, kind: Any) -> bool:
+def _is_a(value: object, kind: object) -> bool:
     if isinstance(kind, str | typing.ForwardRef):
         kind = _resolved(kind, _scope())
     if kind is Any or isinstance(kind, TypeVar | checks.ShownType):
@@ -283,7 +283,7 @@ def _is_a(value: Any, kind: Any) -> bool:
     return _is_plain(value, kind)
 
 
-def _is_numeric(value: Any, kind: Any) -> bool:
+def _is_numeric(value: object, kind: object) -> bool:
     """Whether what may be an array has no text but numbers."""
     import numpy as np
 
@@ -295,7 +295,7 @@ def _is_numeric(value: Any, kind: Any) -> bool:
         return False
 
 
-def _is_usual(value: Any, kind: Any) -> bool:
+def _is_usual(value: object, kind: object) -> bool:
     """Whether what may be an array or a number is one of numbers below 1e18, not nearer to 0 than 1e-18."""
     import numpy as np
 
@@ -312,7 +312,7 @@ def _is_usual(value: Any, kind: Any) -> bool:
     return bool((np.isfinite(array) & (array < 1e18) & ((array > 1e-18) | (array == 0))).all())
 
 
-def _is_plain(value: Any, kind: Any) -> bool:
+def _is_plain(value: Any, kind: object) -> bool:
     import numpy as np
 
     if kind in (int, float) and (np.ma.is_masked(value) or isinstance(value, np.datetime64 | np.timedelta64)):
@@ -332,7 +332,7 @@ def _is_plain(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _is_numpy(kind: Any) -> bool:
+def _is_numpy(kind: object) -> bool:
     return "numpy" in str(getattr(kind, "__module__", "")) and "_typing" in str(getattr(kind, "__module__", ""))
 
 
@@ -346,7 +346,7 @@ def _is_array(value: Any) -> bool:
     return array.dtype.kind in "biufUSmM" and not (array.dtype.kind in "mM" and bool(np.isnat(array).any()))
 
 
-def _is_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
+def _is_container(value: Any, origin: Any, parts: tuple[object, ...]) -> bool:
     import numpy as np
 
     if origin is np.ndarray:
@@ -370,7 +370,7 @@ def _is_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
 
 
 #: Types in the words of messages.
-_WORDS: dict[Any, str] = {
+_WORDS: dict[object, str] = {
     int: "a whole number", float: "a number", str: "text", bool: "True or False", type(None): "None", None: "None",
     list: "a list", dict: "a dict", set: "a set", tuple: "a tuple", os.PathLike: "a path",
     collections.abc.Sequence: "a list", collections.abc.Iterable: "a list", collections.abc.Collection: "a list",
@@ -378,7 +378,7 @@ _WORDS: dict[Any, str] = {
 }  # fmt: skip
 
 
-def words(kind: Any) -> str:
+def words(kind: object) -> str:
     """An annotated type as a message says it.
 
     Examples

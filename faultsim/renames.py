@@ -127,7 +127,7 @@ def warn(old: str, new: str, level: int = 2) -> None:
 
 
 def current(
-    kind: str, owner: str, given: Mapping[str, Any], *, level: int = 2, called: str = "", silent: bool = False
+    kind: str, owner: str, given: Mapping[str, object], *, level: int = 2, called: str = "", silent: bool = False
 ) -> dict[str, Any]:
     """Keywords, or keys of a table, under their new names; `OptionError` if both are given."""
     old = renamed(kind, owner)
@@ -174,7 +174,7 @@ def arguments(owner: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 warn(f"{called}() with {' and '.join(placed)} by place", ", ".join(f"{name}=" for name in placed))
             for kind in ("argument", "parameter"):
                 given = current(kind, owner, given, level=3, called=f"{called}()")
-            further: Any = {**given, **placed}
+            further: object = {**given, **placed}
             return function(*first, *args[n + len(placed) :], **further)  # type: ignore[arg-type]
 
         return accepting
@@ -186,7 +186,7 @@ def parameters(cls: C) -> C:
     """Decorator of a policy: its parameters go by their old names, too, as keywords and as fields."""
     old = renamed("parameter", cls.__qualname__)
 
-    def field(self: Any, name: str) -> Any:
+    def field(self: object, name: str) -> object:
         if name not in old:
             raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
         warn(f"{cls.__name__}.{name}", f".{old[name].new}")
@@ -198,11 +198,11 @@ def parameters(cls: C) -> C:
     return cls
 
 
-def old_method(owner: type, name: str) -> Callable[..., Any]:
+def old_method(owner: type, name: str) -> Callable[..., object]:
     """The method that was called so, for ``__getattr__``; `AttributeError` if there was none."""
     for cls in owner.__mro__:
         if row := renamed("method", cls.__name__).get(name):
             warn(f"{owner.__name__}.{name}()", f".{row.new}()", 3)
-            method: Callable[..., Any] = getattr(owner, row.new)
+            method: Callable[..., object] = getattr(owner, row.new)
             return method
     raise AttributeError(f"{owner.__name__!r} object has no attribute {name!r}")

@@ -1,7 +1,6 @@
 """The speed of the knapsack, compared with its reference implementation."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from faultsim.kernels.knapsack import knapsack
 from faultsim.reference.fars.knapsack import knapsack as plain
 
 
-def measure(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure(*, quick: bool = False) -> list[dict[str, object]]:
     """Solve random instances of n items and capacity S.
 
     Returns

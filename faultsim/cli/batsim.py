@@ -16,7 +16,7 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 import faultsim as fs
 from faultsim import checks
@@ -40,7 +40,7 @@ class Client:
     """The socket to the scheduler."""
 
     def __init__(self, address: str, timeout: float) -> None:
-        self._zmq: Any = checks.extra("zmq", "serve", "faultsim batsim")
+        self._zmq: object = checks.extra("zmq", "serve", "faultsim batsim")
         self._context = self._zmq.Context()
         self._address, self._timeout = address, timeout
         self._socket = self._context.socket(self._zmq.REQ)
@@ -51,7 +51,7 @@ class Client:
             self.close()
             raise OptionError(f"--socket {address}: {error}; it must be such as tcp://localhost:28000") from None
 
-    def exchange(self, message: dict[str, Any]) -> Any:
+    def exchange(self, message: dict[str, object]) -> object:
         """Send a message; the reply."""
         self._socket.send_string(json.dumps(message))
         if not self._socket.poll(1000 * self._timeout):
@@ -108,7 +108,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         raise OptionError(f"--timeout must be above 0 seconds, got {args.timeout:g}")
     hosts = read_platform(args.platform, args.master_host)
     jobs = read_workload(args.workload, hosts)
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     if args.failures:
         options["failures"] = open_failures(
             args.failures, reach(jobs.log), len(hosts), seed=args.seed, mapping=None

@@ -29,7 +29,7 @@ class Jobs(NamedTuple):
 
     log: fs.Workload
     given: list[dict[str, Any]]
-    profiles: dict[str, dict[str, Any]]
+    profiles: dict[str, dict[str, object]]
 
 
 def read_platform(path: str, master: str) -> list[Host]:
@@ -139,7 +139,7 @@ def read_workload(path: str, hosts: list[Host], workload: str = "w0") -> Jobs:
     return Jobs(log, list(forwarded), profiles)
 
 
-def _field(what: str, given: Mapping[str, Any], name: str, *, low: float | None, whole: bool = False) -> float:
+def _field(what: str, given: Mapping[str, object], name: str, *, low: float | None, whole: bool = False) -> float:
     value: Any = given.get(name)
     is_number = type(value) in (int, float) and math.isfinite(value)
     if not is_number or (whole and value != int(value)) or (low is not None and value < low):
@@ -149,7 +149,7 @@ def _field(what: str, given: Mapping[str, Any], name: str, *, low: float | None,
     return float(value)
 
 
-def _runtime(what: str, profile: Mapping[str, Any], size: int, speed: float) -> float:
+def _runtime(what: str, profile: Mapping[str, object], size: int, speed: float) -> float:
     """Seconds that a job with this profile runs: there is no network, and the slowest host counts."""
     kind = profile.get("type")
     if kind == "delay":

@@ -37,7 +37,7 @@ class Asked(Parser):
     def parse_args(self, args: object = None, namespace: object = None) -> Any:
         complete(self)
 
-    def chosen(self, argv: Sequence[str], actions: Mapping[str, Any]) -> None:
+    def chosen(self, argv: Sequence[str], actions: Mapping[str, object]) -> None:
         if not argv or argv[0] not in actions:
             _choose(actions)
         _one_on()

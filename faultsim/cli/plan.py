@@ -172,7 +172,7 @@ def _write(found: PodPlan, args: argparse.Namespace) -> list[str]:
     return [path for path in (args.csv, args.plot) if path]
 
 
-def _document(found: PodPlan, trace: TraceSource | None) -> dict[str, Any]:
+def _document(found: PodPlan, trace: TraceSource | None) -> dict[str, object]:
     """The plan as values of a JSON document."""
     tables = [name for name in _TABLES if name != "ettr" or found.has_ettr]
     return {
@@ -187,5 +187,5 @@ def _document(found: PodPlan, trace: TraceSource | None) -> dict[str, Any]:
     }
 
 
-def _rows(table: ColumnTable) -> list[dict[str, Any]]:
+def _rows(table: ColumnTable) -> list[dict[str, object]]:
     return [table[row] for row in range(len(table))]

@@ -144,7 +144,7 @@ def _results(args: argparse.Namespace) -> tuple[Any, int | None]:
     options |= _place(args)
     if args.at is not None:
         options["at"] = args.at
-    draw: Mapping[str, Callable[[], Any]] = {
+    draw: Mapping[str, Callable[[], object]] = {
         "gantt": lambda: plot.plot_gantt(one, **options),
         "occupancy": lambda: plot.plot_occupancy(one, **options),
         "utilization": lambda: plot.plot_utilization(some, **options),
@@ -200,7 +200,7 @@ def _drawn(table: "SweepTable", args: argparse.Namespace) -> object:
     return plot.plot_sweep(table, metric, x=args.x, **place)
 
 
-def _pair(table: Any, option: str, text: str) -> tuple[str, Any]:
+def _pair(table: Any, option: str, text: str) -> tuple[str, object]:
     axis, equals, value = text.partition("=")
     if not equals:
         raise OptionError(f"{option}: got {text!r}; write AXIS=VALUE, such as scheduler=fcfs")

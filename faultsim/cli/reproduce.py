@@ -64,7 +64,7 @@ def _must_have_folder(path: str | Path, flag: str = "") -> None:
         raise OptionError(f"{flag}{path}: its folder does not exist")
 
 
-def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
+def _one(study: Study[object], parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim reproduce NAME``."""
     parser.description = study.description
     _arguments(
@@ -105,7 +105,7 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
     return 1 if strict and done.failed else 0
 
 
-def _readings(study: Study[Any], given: dict[str, Any]) -> int:
+def _readings(study: Study[object], given: dict[str, Any]) -> int:
     """``faultsim reproduce NAME --readings``."""
     from faultsim.plot import require_matplotlib
     from faultsim.reproduce import readings
@@ -125,7 +125,7 @@ def _readings(study: Study[Any], given: dict[str, Any]) -> int:
     return 0
 
 
-def _ambient(given: str | None, study: Study[Any]) -> str | None:
+def _ambient(given: str | None, study: Study[object]) -> str | None:
     """--data, else FAULTSIM_DATA if it has one of the study's logs: unlike --data, it may be meant for others."""
     ambient = os.environ.get("FAULTSIM_DATA")
     return given or (ambient if ambient and find_file(ambient, study.files) else None)
@@ -164,7 +164,7 @@ def _all(parser: Parser, argv: Sequence[str]) -> int:
     report, page = Path(args.report or out / "report.html"), Path(args.page or out / "CLAIMS.md")
     for path in (report, page):
         _must_have_folder(path)
-    done: list[Report[Any]] = []
+    done: list[Report[object]] = []
     command = shlex.join(["faultsim", "reproduce", "all", *argv])
     with executor_of(args) as executor, term_as_interrupt():
         for name, study in papers().items():

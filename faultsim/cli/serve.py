@@ -105,16 +105,16 @@ class Server:
             return {"error": f"{name}: {one_line(error)}"}
         return reply
 
-    def _init(self) -> dict[str, Any]:
+    def _init(self) -> dict[str, object]:
         return {"init_time": float(self.sim.log.submit[0])}
 
-    def _get(self, t: float) -> dict[str, Any]:
+    def _get(self, t: float) -> dict[str, object]:
         if self.decides:
             raise OptionError("with --scheduler external the client decides: use ADVANCE")
         self.sim.advance(until=t)
         return {"t": t, "running_ids": [self._ids[row] for row in self.sim.running.tolist()]}
 
-    def _end(self) -> dict[str, Any]:
+    def _end(self) -> dict[str, object]:
         self.over = True
         return {"ok": True}
 
@@ -132,11 +132,11 @@ class Server:
             "running": self._jobs(running, ("size", "start", "expected_end")),
         }
 
-    def _jobs(self, some: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    def _jobs(self, some: Any, names: tuple[str, ...]) -> list[dict[str, object]]:
         columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
-    def _start(self, id: int | str, **where: list[int]) -> dict[str, Any]:
+    def _start(self, id: int | str, **where: list[int]) -> dict[str, object]:
         decision, row = self._decision(), self._row(id)
         with self._by_id(row):
             decision.start(row, **where)
@@ -157,7 +157,7 @@ class Server:
             said = re.sub(rf"\bjob {row}\b", lambda _: f"job {self._ids[row]!r}", str(error))
             raise type(error)(said) from None
 
-    def _wake(self, t: float) -> dict[str, Any]:
+    def _wake(self, t: float) -> dict[str, object]:
         self._decision().wake(t)
         return {"ok": True}
 

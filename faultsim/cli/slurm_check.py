@@ -41,7 +41,7 @@ def perform(args: argparse.Namespace) -> int:
     return 0
 
 
-def findings(conf: fs.SlurmConf) -> dict[str, Any]:
+def findings(conf: fs.SlurmConf) -> dict[str, object]:
     """What there is to say of a configuration, as plain values."""
     site, why = "", ""
     try:
@@ -79,7 +79,7 @@ def findings(conf: fs.SlurmConf) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return None if value == float("inf") else value
@@ -89,7 +89,7 @@ def _minutes(seconds: float | None) -> str:
     return "no limit" if seconds is None else f"at most {seconds / 60:g} min"
 
 
-def _setting(value: Any) -> str:
+def _setting(value: object) -> str:
     if isinstance(value, list):
         return ",".join("=".join(map(_setting, each)) if isinstance(each, list) else str(each) for each in value)
     return f"{value:.15g}" if isinstance(value, float) else str(value)

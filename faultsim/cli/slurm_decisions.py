@@ -203,7 +203,7 @@ def _other_settings(log: lines.SlurmctldLog, site: PrioritySite) -> list[str]:
     ]
 
 
-def _document(compared: Compared, first: int) -> dict[str, Any]:
+def _document(compared: Compared, first: int) -> dict[str, object]:
     return {
         "total": compared.total,
         "reproduced": compared.exact,

@@ -16,7 +16,7 @@ from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 
 
-def findings(topology: fs.TorusTopology) -> list[dict[str, Any]]:
+def findings(topology: fs.TorusTopology) -> list[dict[str, object]]:
     """What there is to say of each torus."""
     found = []
     for number, torus in enumerate(topology.tori):

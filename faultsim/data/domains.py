@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -323,10 +323,10 @@ class Domains(DomainTable):
 
 
 #: What reads a machine from text: `faultsim.machines`, which is built on this package, puts it here.
-READERS: dict[str, Callable[[str], Any]] = {}
+READERS: dict[str, Callable[[str], object]] = {}
 
 
-def _read(machine: object) -> Any:
+def _read(machine: object) -> object:
     """A machine that was given as text, as `parse_machine` reads it; all else as it is."""
     if not isinstance(machine, str):
         return machine

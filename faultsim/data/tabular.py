@@ -193,7 +193,7 @@ class ColumnTable(Tabular, Mapping[str, Values]):
     def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
-    def __getitem__(self, key: Any, /) -> object:
+    def __getitem__(self, key: object, /) -> object:
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -298,7 +298,7 @@ class ReadOnlyDict(_Dict):
 
     __slots__ = ()
 
-    def _refuse(self, *args: object, **given: object) -> Any:
+    def _refuse(self, *args: object, **given: object) -> object:
         raise TypeError("a table is read-only: change its pandas frame, to_pandas(), or columns of dict(table)")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
@@ -308,10 +308,10 @@ class ReadOnlyDict(_Dict):
         """The columns by name."""
         return dict(self.items())  # type: ignore[attr-defined]
 
-    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+    def __or__(self, other: Mapping[str, object]) -> dict[str, object]:
         return self.copy() | dict(other)
 
-    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+    def __ror__(self, other: Mapping[str, object]) -> dict[str, object]:
         return dict(other) | self.copy()
 
     def __ne__(self, other: object) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -47,7 +47,7 @@ def as_one(init: F) -> F:
     """
 
     @wraps(init)
-    def taking(self: object, *args: Any, **options: Any) -> None:
+    def taking(self: object, *args: object, **options: object) -> None:
         if args and isinstance(args[0], int):
             args = (args[:3], *args[3:])
         init(self, *args, **options)

@@ -317,7 +317,7 @@ class Site(Machine):
 _HEAD = ("class", "nodes", "cores", "memory", "GPUs", "weight", "features")
 
 
-def _checked(what: str, given: Any, kind: type) -> tuple[Any, ...]:
+def _checked(what: str, given: object, kind: type) -> tuple[object, ...]:
     """A tuple of objects of this kind, of which each may be in its plain form."""
     if isinstance(given, kind):
         given = (given,)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
@@ -50,7 +50,7 @@ class Torus(Machine):
     def __init__(self, x: int, y: int, z: int, wrap: bool = True) -> None: ...
     @overload
     def __init__(self, x: Sequence[int] | str, *, wrap: bool = True) -> None: ...
-    def __init__(self, x: Any, y: Any = None, z: Any = None, wrap: Any = True) -> None:
+    def __init__(self, x: object, y: object = None, z: object = None, wrap: object = True) -> None:
         if y is None and z is None:
             x, y, z = _all_three(x)
         elif z is None:

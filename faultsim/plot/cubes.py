@@ -182,7 +182,7 @@ def _joined(state: Ints, columns: int) -> tuple[Flags, Flags]:
     return same[0], same[1]
 
 
-def _squares(left: Any, low: Any, wide: Any, high: Any) -> Floats:
+def _squares(left: Any, low: Any, wide: object, high: object) -> Floats:
     """Corners of rectangles, shape (n, 4, 2)."""
     right, top = left + wide, low + high
     corners = ((left, low), (right, low), (right, top), (left, top))

@@ -171,7 +171,7 @@ def workflow_result_of(caller: str, value: "WorkflowResult") -> "WorkflowResult"
     return value
 
 
-def sweep_of(caller: str, value: Any, wanted: str = SWEEP) -> Any:
+def sweep_of(caller: str, value: object, wanted: str = SWEEP) -> Any:
     """The value, if it has the methods of a SweepTable.
 
     Examples

@@ -95,7 +95,7 @@ def plot_promises(
     planned = 1.0 - plan.availability
     least, most = min(_DOWN[0], planned / 2 or 1.0), min(0.9, max(_DOWN[1], 1.5 * planned))
     down = np.geomspace(least, most, _POINTS)
-    handles: list[Any] = []
+    handles: list[object] = []
     drawn = []
     ink: dict[str, Any] = {"color": current().ink, "linestyle": "none", "markersize": 6.5}
     for i, row in enumerate(rows):

@@ -177,7 +177,7 @@ def themed(draw: Callable[P, R]) -> Callable[P, R]:
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
         name: Any = kwargs.get("theme")
-        ax: Any = kwargs.get("ax")
+        ax: object = kwargs.get("ax")
         if ax is not None and (isinstance(ax, type) or not hasattr(ax, "add_collection")):
             hint = ": figure.add_subplot() makes one" if hasattr(ax, "savefig") else ""
             raise OptionError(f"{draw.__name__}: ax must be an Axes of matplotlib, got {type(ax).__name__}{hint}")

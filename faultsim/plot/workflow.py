@@ -130,7 +130,7 @@ def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values
     return [swatch(verbatim(name), fill, 1.0, None) for name, fill in zip(names, fills[at].tolist(), strict=True)]
 
 
-def _decisions(ax: "Axes", stays: dict[str, Values], begin: Floats, end: Floats) -> list[Any]:
+def _decisions(ax: "Axes", stays: dict[str, Values], begin: Floats, end: Floats) -> list[object]:
     """A dot for each decision; a line to it from where a failure ended the stay of its job before."""
     marks: list[Any] = ax.plot(
         begin, stays["node"], linestyle="none", marker="o", markersize=3.5, color=current().ink, zorder=4,

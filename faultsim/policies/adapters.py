@@ -108,7 +108,7 @@ def guarded_settings(settings: Settings) -> Settings:
 
 def guarded(lowered: Lowered) -> Lowered:
     """A lowered policy with its Python object, if it has one, behind a guard; the other parts unchanged."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for key, value in lowered.items():
         if isinstance(value, dict):
             out[key] = guarded(value)

@@ -48,7 +48,7 @@ class Policy(checks.Listed):
     plans_ahead: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        cls: Any = type(self)  # which mypy does not take for hashable
+        cls: object = type(self)  # which mypy does not take for hashable
         for name, check in _checks(cls):
             object.__setattr__(self, name, check(getattr(self, name)))
 
@@ -69,7 +69,7 @@ class Policy(checks.Listed):
     def _plain(self) -> Lowered:
         """What `lower` returns, which asks once."""
         lowered: Lowered = {"name": self.name}
-        cls: Any = type(self)
+        cls: object = type(self)
         for name in _parameters(cls):
             value = getattr(self, name)
             lowered[name] = value.lower() if isinstance(value, Policy) else value

@@ -202,7 +202,7 @@ def _ctypes_name(kind: Any) -> str:
     if isinstance(getattr(kind, "_type_", None), type):
         return _ctypes_name(kind._type_) + " *"
     if isinstance(kind, type) and issubclass(kind, ctypes._SimpleCData):
-        known: dict[Any, str] = {ctypes.c_double: "double", ctypes.c_float: "float", ctypes.c_void_p: "void *"}
+        known: dict[object, str] = {ctypes.c_double: "double", ctypes.c_float: "float", ctypes.c_void_p: "void *"}
         if getattr(kind, "_type_", "") in ("l", "q") and ctypes.sizeof(kind) == 8:
             return "int64_t"
         return known.get(kind, kind.__name__)

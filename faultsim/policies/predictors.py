@@ -212,7 +212,7 @@ class Accuracy(Predictor):
 
 #: The longest bucket that was counted in hours; as seconds it would be no bucket that anyone wants.
 _MOST_HOURS = 24
-bucket_length: Callable[[Any], float] = partial(
+bucket_length: Callable[[object], float] = partial(
     checks.number, "length of a bucket", above=0.0, high=86_400.0, unit="seconds"
 )
 

@@ -88,7 +88,7 @@ class Slurm:
     def __delattr__(self, name: str) -> None:
         raise OptionError("options of Slurm do not change")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _made, (self.version, self._given)
 
     def replace(self, **options: Any) -> Self:

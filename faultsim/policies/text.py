@@ -114,13 +114,13 @@ def _unknown(kind: str, name: str) -> str:
     return f"unknown {kind.replace('_', ' ')} {name!r}{where}; known: {', '.join(words)}"
 
 
-def _options(row: PolicyRow, text: str) -> dict[str, Any]:
+def _options(row: PolicyRow, text: str) -> dict[str, object]:
     """``option=value,option=value``, or positional values that are numbers or policies."""
     # Those that only have a name come last.
     parameters = [field for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
     by_place = [field.name for field in parameters if not field.kw_only]
     legal = by_place + [field.name for field in parameters if field.kw_only]
-    taken: dict[str, Any] = {}
+    taken: dict[str, object] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in _split(text)))):
         key, equals, given = item.partition("=")
         if ":" in key:  # an option of a positional policy: long:seconds=600

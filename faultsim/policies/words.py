@@ -4,7 +4,7 @@ A word is here if it needs no parameters, by its name or a short one; with dashe
 parameters is any text to a type checker, and goes through `parse_policy`.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 __all__ = [
     "WORDS",
@@ -48,7 +48,7 @@ ReschedulingWord: TypeAlias = Literal["none"]
 WorkflowSchedulerWord: TypeAlias = Literal["rank_hybd", "flaw", "fifo", "heft"]
 
 #: Kind -> type of its words; the kinds that are missing have none without parameters.
-WORDS: dict[str, Any] = {
+WORDS: dict[str, object] = {
     "scheduler": SchedulerWord,
     "order": OrderWord,
     "placement": PlacementWord,

@@ -74,7 +74,7 @@ def _of_pandas(series: Any) -> Raw:
     return ["" if gone else value_as_text(value) for value, gone in zip(series.tolist(), empty, strict=True)]
 
 
-def _of_arrow(frame: Any) -> tuple[list[str], list[Raw], dict[str, Unread]]:
+def _of_arrow(frame: object) -> tuple[list[str], list[Raw], dict[str, Unread]]:
     """The columns of an Arrow table; those of lists and the like separately."""
     arrow = checks.extra("pyarrow", "arrow", _WHERE)
     try:

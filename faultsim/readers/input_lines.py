@@ -16,26 +16,26 @@ from faultsim.data.whole_files import check_name
 from faultsim.errors import InputError
 
 
-def _gzip(file: Any) -> Any:
+def _gzip(file: Any) -> object:
     import gzip
 
     return gzip.GzipFile(fileobj=file, mode="rb")
 
 
-def _xz(file: Any) -> Any:
+def _xz(file: Any) -> object:
     import lzma
 
     return lzma.LZMAFile(file)
 
 
-def _bzip2(file: Any) -> Any:
+def _bzip2(file: Any) -> object:
     import bz2
 
     return bz2.BZ2File(file)
 
 
 # Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
-_MAGIC: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+_MAGIC: tuple[tuple[bytes, Callable[[object], Any]], ...] = (
     (b"\x1f\x8b", _gzip),
     (b"\xfd7zXZ\x00", _xz),
     (b"BZh", _bzip2),

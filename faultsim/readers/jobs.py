@@ -322,7 +322,7 @@ def _tell(where: str, log: Workload, doubtful: Mapping[str, int], submit: NDArra
             logging.getLogger("faultsim").warning("%s: %s", where, text)
 
 
-def _of_frame(frame: Any, given: Mapping[str, str | None], **options: Any) -> Workload:
+def _of_frame(frame: object, given: Mapping[str, str | None], **options: Any) -> Workload:
     """The log in a frame, as `read_jobs` reads it from a CSV with the same columns."""
     from faultsim.readers.frames import columns_of_frame
 

@@ -133,11 +133,11 @@ def _bounded(metadata: Any, size: int, name: str) -> None:
     check_unpacked(name, unpacked, size)
 
 
-def _is_text(arrow: Any, kind: Any) -> bool:
+def _is_text(arrow: Any, kind: object) -> bool:
     return bool(arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or _is_view(arrow, kind))
 
 
-def _is_view(arrow: Any, kind: Any) -> bool:
+def _is_view(arrow: Any, kind: object) -> bool:
     """Whether it is the type in which polars has text."""
     return hasattr(arrow.types, "is_string_view") and bool(arrow.types.is_string_view(kind))
 

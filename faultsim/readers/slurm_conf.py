@@ -445,7 +445,7 @@ class _Reading:
         return changed
 
 
-def _with(thing: Any, **changes: Any) -> Any:
+def _with(thing: Any, **changes: object) -> Any:
     from dataclasses import replace
 
     return replace(thing, **changes)

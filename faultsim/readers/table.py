@@ -360,7 +360,7 @@ _TAKES = {
 }
 
 
-def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data], **options: Any) -> Data:
+def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data], **options: object) -> Data:
     """What a reader that `detect` chose makes of a file; if that fails, a file of another kind is named as such.
 
     Raises
@@ -407,10 +407,10 @@ def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
     return candidates(path)[0]
 
 
-def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> Any:
+def _saved(path: str | os.PathLike[str], *, allow_older_results: bool = False) -> object:
     """Saved results are read by `faultsim.read`, which may import what runs them."""
     raise InputError(f"{path}: a saved result; faultsim.read reads it")
 
 
 #: What faultsim itself saves; no row of `READERS`, for it is no input of a run.
-_SAVED_RESULT: Reader[Any] = Reader(object, "result", _saved, ".npz, .db", "saved by faultsim")
+_SAVED_RESULT: Reader[object] = Reader(object, "result", _saved, ".npz, .db", "saved by faultsim")

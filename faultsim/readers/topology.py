@@ -163,7 +163,7 @@ class TorusTopology:
             tori.append((x, y, z, cells, rows))
         return ListedRule(tori, self.nodes)
 
-    def _mask(self, available: Any) -> Any:
+    def _mask(self, available: object) -> Any:
         """One byte per node."""
         given = checks.array("available", available)
         mask = np.zeros(self.nodes, np.uint8)
@@ -177,7 +177,7 @@ class TorusTopology:
 
     def choose(
         self,
-        available: Any,
+        available: object,
         size: int,
         *,
         segment: int = 0,
@@ -239,7 +239,7 @@ class TorusTopology:
             free[wanted] = 1
         return self._segments(free, size // each, each, weight)
 
-    def _segments(self, free: Any, count: int, each: int, weight: Any) -> TopologyChoice:
+    def _segments(self, free: Any, count: int, each: int, weight: object) -> TopologyChoice:
         """One box after another; after a failure a node is taken out (model.md#segments)."""
         chosen, overlaps, is_placed = self._attempt(free, count, each, weight)
         if not is_placed and not overlaps:
@@ -254,7 +254,7 @@ class TorusTopology:
             chosen, overlaps, is_placed = self._attempt(free, count, each, weight)
         return TopologyChoice("placed", tuple(sorted(chosen))) if is_placed else TopologyChoice("no segments")
 
-    def _attempt(self, free: Any, count: int, each: int, weight: Any) -> tuple[set[int], bool, bool]:
+    def _attempt(self, free: Any, count: int, each: int, weight: object) -> tuple[set[int], bool, bool]:
         """The nodes of the boxes, whether a shape used overlaps, and whether all boxes are there."""
         left, chosen, overlaps = free.copy(), set[int](), False
         for _ in range(count):
@@ -267,7 +267,7 @@ class TorusTopology:
             chosen.update(nodes)
         return chosen, overlaps, True
 
-    def fragmentation(self, available: Any) -> int:
+    def fragmentation(self, available: object) -> int:
         """Slurm's measure of a state: the sum of sizes over all boxes that meet nodes that are not available."""
         return int(self._rule.fragmentation(self._mask(available)))
 
@@ -289,7 +289,7 @@ class TorusTopology:
         """Which cells of a torus, in the order of ``cells``, have a node: array of bool."""
         return np.array(self.tori[self._numbers(torus)[0]].cells) >= 0
 
-    def reached(self, torus: int, size: int) -> Any:
+    def reached(self, torus: int, size: int) -> object:
         """Which cells of a torus, in the order of ``cells``, are in a complete box of a size: array of bool."""
         torus = self._numbers(torus)[0]
         x, y, z = self.tori[torus].dims
@@ -406,13 +406,13 @@ class _Parser:
     def fail(self, where: str, what: str) -> InputError:
         return InputError(f"{self.path}: topology {self.name!r}{', ' if where else ''}{where}: {what}")
 
-    def get(self, where: str, given: Any, key: str, *others: str) -> Any:
+    def get(self, where: str, given: object, key: str, *others: str) -> object:
         """The value of a key, which has several names; unknown keys are refused."""
         if not isinstance(given, Mapping):
             raise self.fail(where, f"keys are needed, got {given!r:.40}")
         return next((given[name] for name in _NAMES.get(key, (key,)) if name in given), None)
 
-    def known(self, where: str, given: Any, *keys: str) -> None:
+    def known(self, where: str, given: object, *keys: str) -> None:
         if not isinstance(given, Mapping):
             raise self.fail(where, f"keys are needed, got {given!r:.40}")
         names = [name for key in keys for name in _NAMES.get(key, (key,))]
@@ -509,7 +509,7 @@ class _Parser:
     def number(self, name: str) -> int:
         return self.numbers.setdefault(name, len(self.numbers))
 
-    def hosts(self, where: str, given: Any) -> list[str]:
+    def hosts(self, where: str, given: object) -> list[str]:
         """The names of a host list, such as ``n[001-128]``, or of a list of them."""
         if isinstance(given, list):
             return [name for each in given for name in self.hosts(where, each)]

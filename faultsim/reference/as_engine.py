@@ -28,7 +28,7 @@ class ReferenceEngine:
 
     n_handled = 0
     owed = ""
-    acts: list[Any] | None = None
+    acts: list[object] | None = None
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class ReferenceEngine:
         self._output = simulate(*self._arguments)
         return "done"
 
-    def output(self) -> dict[str, Any]:
+    def output(self) -> dict[str, object]:
         return self._run.output() if self._output is None else self._output
 
-    def output_so_far(self) -> dict[str, Any]:
+    def output_so_far(self) -> dict[str, object]:
         return self._run.output_so_far()
 
     def _whole(self, *_: object) -> NoReturn:

@@ -1,7 +1,6 @@
 """What happened between two decisions (model.md#owned), read from the diary."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -30,12 +29,12 @@ class Changes:
         return [row[0] for row in self.rows]
 
     @property
-    def index(self) -> Any:
+    def index(self) -> object:
         """To which jobs."""
         return np.array([row[1] for row in self.rows], np.int32)
 
     @property
-    def time(self) -> Any:
+    def time(self) -> object:
         """When."""
         return np.array([row[2] for row in self.rows], np.float64)
 

@@ -77,7 +77,7 @@ class CompiledPass:
             setattr(face, name, self.kept[-1])
         self.renew()
 
-    def column(self, kind: Any, values: list[Any]) -> Any:
+    def column(self, kind: Any, values: list[Any]) -> object:
         """An array that is kept for as long as the pass."""
         self.kept.append((kind * max(len(values), 1))(*values))
         return self.kept[-1]
@@ -92,7 +92,7 @@ class CompiledPass:
         face.free, face.running = state.open_to_start, len(rows)
         face.release = self.column(Release, sorted(rows))
 
-    def run(self, memory: Any) -> None:
+    def run(self, memory: object) -> None:
         """One call of the scheduler."""
         code = self.policy.table.schedule(ctypes.addressof(self.face), memory, self.policy.table.data)
         self.state.n_decisions += 1
@@ -185,7 +185,7 @@ def box(state: State, job: Job, candidates: list[Box], occupied: int, window: Wi
     face = Boxes(version=VERSION, job=job.row, size=job.size, now=state.now, count=len(candidates))
     face.shape[:] = table.shape
     face.submit, face.estimate, face.p = job.submit, job.estimate, state.world.p
-    kept: list[Any] = [(ctypes.c_int32 * len(rows))(*rows)]
+    kept: list[object] = [(ctypes.c_int32 * len(rows))(*rows)]
     face.box = kept[0]
 
     def busy(_: int, x: int, y: int, z: int) -> int:

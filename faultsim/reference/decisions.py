@@ -99,13 +99,13 @@ class Decision:
         return np.array(sorted(self._state.up), np.int32)
 
     @property
-    def repairs(self) -> Any:
+    def repairs(self) -> object:
         """When the nodes that are down will be up again."""
         up = self._state.up
         return np.array([up[node] if self._state.repairs_known else math.inf for node in self.down.tolist()])
 
     @property
-    def occupancy(self) -> Any:
+    def occupancy(self) -> object:
         """Which nodes are taken or down."""
         self._check()
         state = self._state
@@ -125,7 +125,7 @@ class Decision:
             self._refuse("only a simulation that was made with live= or record=True keeps what has changed")
         return changes_since(self._state, self._since)
 
-    def foreseen(self, window: float) -> Any:
+    def foreseen(self, window: float) -> object:
         """Predictions that touch (now, now + window]."""
         self._check()
         now, world = self.now, self._state.world
@@ -143,7 +143,7 @@ class Decision:
             return False
         return state.table is None or state.table.fits(state.blocked, found.needs)
 
-    def boxes(self, job: int, size: int | None = None) -> Any:
+    def boxes(self, job: int, size: int | None = None) -> object:
         """The free boxes that a job could take."""
         found, table = self._find(job), self._state.table
         if table is None:
@@ -154,7 +154,7 @@ class Decision:
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
 
-    def slices(self, job: int, size: int | None = None) -> Any:
+    def slices(self, job: int, size: int | None = None) -> object:
         """The free slices that a job could take."""
         found, table = self._find(job), self._pod()
         wanted = found.needs if size is None else size
@@ -165,7 +165,7 @@ class Decision:
         return np.array(rows, np.int32).reshape(len(rows), max(0, min(wanted, table.nodes)))
 
     @property
-    def free_cubes(self) -> Any:
+    def free_cubes(self) -> object:
         """The cubes of which all hosts are free."""
         self._check()
         return np.array(self._pod().slices.free_cubes(self._state.blocked), np.int32)
@@ -197,7 +197,7 @@ class Decision:
 
     # -- acts
 
-    def start(self, job: int, *, nodes: Any = None, box: Any = None, cubes: Any = None) -> None:
+    def start(self, job: int, *, nodes: object = None, box: object = None, cubes: object = None) -> None:
         """Start a waiting job."""
         found, state = self._waiting(job), self._state
         if found.needs > state.open_to_start:
@@ -319,9 +319,9 @@ class Decision:
         self,
         job: int,
         *,
-        nodes: Any = None,
-        box: Any = None,
-        cubes: Any = None,
+        nodes: object = None,
+        box: object = None,
+        cubes: object = None,
         checkpoint_cost: float = 30.0,
         restart_cost: float = 30.0,
         live: bool = False,
@@ -506,7 +506,7 @@ class Table:
         there = self._look()
         return there if self._chosen is None else [job for job in self._chosen if job in there]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> object:
         """A row, some of the jobs, or a column."""
         if isinstance(key, str):
             return getattr(self, key)
@@ -542,7 +542,7 @@ class Table:
         return np.array([value(self._decision, job) for job in self._jobs], dtype)
 
     @property
-    def where(self) -> list[Any]:
+    def where(self) -> list[object]:
         """Where each is."""
         places = [self._decision._state.place_of(job) for job in self._jobs]
         return [np.array(place, np.int32) if isinstance(place, list) else tuple(place[:6]) for place in places]
@@ -558,7 +558,7 @@ def _saved(decision: Decision, job: Job) -> float:
     return where(job, now).safe if is_running and now >= job.start else job.safe
 
 
-_COLUMNS: dict[str, tuple[Callable[[Decision, Job], Any], Any]] = {
+_COLUMNS: dict[str, tuple[Callable[[Decision, Job], object], Any]] = {
     "index": (lambda decision, job: decision._rows[job.index], np.int32),
     "submit": (lambda decision, job: job.submit, np.float64),
     "wait": (lambda decision, job: decision.now - job.submit, np.float64),

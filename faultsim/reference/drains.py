@@ -12,7 +12,7 @@ from faultsim.reference.absences import no_absences
 from faultsim.reference.state import State
 
 
-def close_node(state: State, which: Any, drain: bool) -> None:
+def close_node(state: State, which: object, drain: bool) -> None:
     """ "Both are disturbances, and a pass follows" (model.md#drained)."""
     node = _checked(state, which, drain)
     state.catch_up()

@@ -64,7 +64,7 @@ def simulate(
     estimate: ArrayLike,
     size: ArrayLike,
     world: World | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Run jobs on a machine and return their outcomes.
 
     Parameters
@@ -340,7 +340,7 @@ class Run:
             )
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
 
-    def output(self) -> dict[str, Any]:
+    def output(self) -> dict[str, object]:
         """What both engines hand back."""
         state = self.state
         accounts = ledger(state, state.jobs)
@@ -353,7 +353,7 @@ class Run:
             found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         return found
 
-    def output_so_far(self) -> dict[str, Any]:
+    def output_so_far(self) -> dict[str, object]:
         """The same of a run that is not over (model.md#partial)."""
         state = copy(self.state)
         state.catch_up()

@@ -41,7 +41,7 @@ def ask(
     node: int = -1,
     until: float = math.inf,
     asked: int = 0,
-) -> Generator[str, None, Any]:
+) -> Generator[str, None, object]:
     """Nothing if nobody is asked; "decide" if the caller is, and otherwise what a method in Python has answered."""
     if kind not in answerers:
         return None

@@ -4,7 +4,6 @@ A part is a function, or a class whose instances are made of the lowered policy.
 """
 
 from importlib import import_module
-from typing import Any
 
 from faultsim.data.lowered import Lowered
 from faultsim.errors import NotAvailableError, OptionError
@@ -32,7 +31,7 @@ def rules_of(settings: Settings) -> dict[str, object]:
     return {"migration": NoMigration({}), "recovery": None} | rules
 
 
-def rule(kind: str, policy: Lowered, machine: str) -> Any:
+def rule(kind: str, policy: Lowered, machine: str) -> object:
     """The part of one lowered policy; None where there is nothing to do."""
     row = find(kind, policy["name"])
     known = [other for other in known_policies(kind).values() if machine in other.machines]

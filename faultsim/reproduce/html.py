@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from faultsim.report import Page, Picture, Section, Table, Text
 from faultsim.reproduce import claims as table
@@ -16,7 +15,7 @@ _FIGURE = re.compile(r"fig(\d+)(.*)")
 _TITLE = "The claims of the papers and their verdicts"
 
 
-def page_of(done: Report[Any], *, command: str = "") -> Page:
+def page_of(done: Report[object], *, command: str = "") -> Page:
     """The page of one reproduction.
 
     Parameters
@@ -29,7 +28,7 @@ def page_of(done: Report[Any], *, command: str = "") -> Page:
     return Page(done.title, _sections(done, level=2), about=_about(done), command=command)
 
 
-def page_of_all(reports: Sequence[Report[Any]], *, command: str = "") -> Page:
+def page_of_all(reports: Sequence[Report[object]], *, command: str = "") -> Page:
     """One page of several reproductions: how many claims hold, then each paper as in `page_of`."""
     documents = {done.command: done.document() for done in reports}
     sections = [
@@ -43,13 +42,13 @@ def page_of_all(reports: Sequence[Report[Any]], *, command: str = "") -> Page:
     return Page(_TITLE, sections, about=about, command=command)
 
 
-def _about(done: Report[Any]) -> list[str]:
+def _about(done: Report[object]) -> list[str]:
     lines = [*done.logs(), f"{len(done.rows)} claims: {table.counts(done.rows)}. {done.runs:,} runs."]
     lines.append(table.supports(done.rows))
     return [*lines, f"A quick run: {done.quick_note}."] if done.quick else lines
 
 
-def _sections(done: Report[Any], level: int) -> list[Section]:
+def _sections(done: Report[object], level: int) -> list[Section]:
     """The figures first: they show at a glance what the claims then say one by one."""
     sections = []
     if done.figures:
@@ -87,7 +86,7 @@ def _claims(rows: Iterable[Row]) -> Table:
     return Table(["id", "claim", "where", "paper", "ours", "verdict", "parts", "support", "settings"], cells, kinds=5)
 
 
-def _open_claims(reports: Iterable[Report[Any]]) -> Table:
+def _open_claims(reports: Iterable[Report[object]]) -> Table:
     cells = [
         [
             done.command,
@@ -105,7 +104,7 @@ def _open_claims(reports: Iterable[Report[Any]]) -> Table:
     return Table(["paper", "id", "claim", "paper's value", "ours", "verdict", "parts"], cells, kinds=5)
 
 
-def _picture(done: Report[Any], name: str) -> Picture | Text:
+def _picture(done: Report[object], name: str) -> Picture | Text:
     """The figure that the reproduction drew, and the claims that look at it as its words."""
     path = done.out / f"{name}.png"
     if not path.is_file():

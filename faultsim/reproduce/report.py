@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
@@ -179,7 +179,7 @@ class Report(Generic[Evidence]):
         ]
         return "\n".join(lines)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """The same as plain data for JSON."""
         grids = {"tables": [{"title": grid.title, "rows": list(map(list, grid.rows))} for grid in self.grids]}
         return {

@@ -12,7 +12,7 @@ from faultsim.reproduce.yu2010 import readings as of_yu2010
 from faultsim.reproduce.zhang2004 import readings as of_zhang2004
 
 #: Name -> study: the papers in the order of their years, then what is no paper's.
-STUDIES: dict[str, Study[Any]] = {
+STUDIES: dict[str, Study[object]] = {
     module.STUDY.name: module.STUDY
     for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, rlscheduler, bluegene, pods, torus3d)
 }
@@ -27,7 +27,7 @@ READINGS: dict[str, Readings[Any]] = {
 }
 
 
-def papers() -> dict[str, Study[Any]]:
+def papers() -> dict[str, Study[object]]:
     """The studies that repeat a paper.
 
     Examples

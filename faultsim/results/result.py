@@ -79,10 +79,10 @@ class JobColumns(ColumnTable, ReadOnlyDict):
     @overload
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
-    def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
+    def __getitem__(self, key: RowNumber, /) -> dict[str, object]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> ColumnTable: ...
-    def __getitem__(self, key: Any, /) -> Any:
+    def __getitem__(self, key: Any, /) -> object:
         return self.column(key) if type(key) is str else super().__getitem__(key)
 
     def column(self, name: str) -> Values:
@@ -391,7 +391,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
 
         return against_recorded(self)
 
-    def why(self, job: int, **policies: Any) -> Why:
+    def why(self, job: int, **policies: object) -> Why:
         """Why a job waited: its whole wait in spans, each with the rule of the scheduler (model.md#reasons).
 
         The run is simulated again up to the end of the wait, and each pass of the wait is explained.

@@ -1,7 +1,7 @@
 """What jobs hold of each resource of a site, and what is stranded: free, and of no use to the jobs that wait for it."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,7 +248,7 @@ class _Sweep:
 
 def _forms(asks: AskRows) -> tuple[Indices, Indices]:
     """The number of each job's request among the different ones, and the first job of each."""
-    columns: list[Any] = [asks.nodes, asks.cores, asks.memory, asks.gpus, asks.by_core, asks.exclusive]
+    columns: list[object] = [asks.nodes, asks.cores, asks.memory, asks.gpus, asks.by_core, asks.exclusive]
     table = np.stack([np.asarray(each).astype(np.uint64) for each in (*columns, asks.classes)], axis=1)
     _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
     return which.ravel(), first

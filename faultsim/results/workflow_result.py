@@ -363,7 +363,7 @@ class WorkflowResult(TablesOfAResult):
 
 
 def _restored(
-    kind: type[WorkflowResult], output: Mapping[str, Any], parts: dict[str, Any], revision: int | None = None
+    kind: type[WorkflowResult], output: Mapping[str, object], parts: dict[str, Any], revision: int | None = None
 ) -> WorkflowResult:
     """Unpickle: arrays come back writable."""
     check_pickle(kind.__name__, revision)

@@ -37,7 +37,7 @@ def why_not(
     reward: RewardChoice,
     order: object,
     render_mode: str | None,
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> str:
     """What the compiled environments do not have of this; "": nothing."""
     others = sorted(set(options) - OPTIONS)
@@ -91,7 +91,7 @@ class Compiled:
     ) -> None:
         self._n, self._mode, self._jobs, self._last = n, mode, jobs, len(log) - jobs
         shown = PRESETS[observation](log, machine, slots)
-        self.space: Space[Any] = shown.space
+        self.space: Space[object] = shown.space
         self._nothing, self.final = shown.nothing(), {}
         out["seen"][:] = self._nothing  # a step writes where something has changed
         self._given: dict[str, Any] = {
@@ -122,7 +122,7 @@ class Compiled:
 
     # -- copies: the actions of the episodes so far are repeated
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {
             "given": self._given,
             "generators": self._generators,
@@ -141,7 +141,7 @@ class Compiled:
         for name, values in out.items():  # what the last step gave, of those that began again too
             self._given["out"][name][:] = values
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Compiled":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Compiled":
         for name in ("log", "machine", "options", "columns"):
             memo[id(self._given[name])] = self._given[name]
         other = memo[id(self)] = Compiled.__new__(Compiled)
@@ -154,7 +154,7 @@ class Compiled:
         helper.start()
         return helper
 
-    def begin(self, which: Iterable[int], seeds: list[int | None], out: dict[str, Any]) -> None:
+    def begin(self, which: Iterable[int], seeds: list[int | None], out: dict[str, object]) -> None:
         """Begin episodes of these."""
         seeded = [i for i in which if seeds[i] is not None]
         for i in seeded:

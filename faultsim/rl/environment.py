@@ -40,7 +40,7 @@ _REFUSED = {
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
-def _scalar(action: Any) -> Any:
+def _scalar(action: object) -> object:
     """An action; agents also give it as an array of one."""
     return action.reshape(())[()] if isinstance(action, np.ndarray) and action.size == 1 else action
 
@@ -93,7 +93,7 @@ def check_run(log: Workload, machine: Machine, scheduler: External, options: dic
     return {name: getattr(run, name) for name in options}
 
 
-def read_given(what: str, given: Any, kind: type) -> Any:
+def read_given(what: str, given: object, kind: type) -> Any:
     """A log or a trace; a path is read, so that what Gymnasium keeps of an environment can be JSON.
 
     Examples
@@ -143,7 +143,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         reward: RewardChoice,
         metric: str,
         render_mode: str | None,
-        options: dict[str, Any],
+        options: dict[str, object],
     ) -> None:
         check_options(type(self), options)
         if "failures" in options:
@@ -162,7 +162,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
 
     # -- the interface of Gymnasium
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, object] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
 
         Parameters
@@ -184,7 +184,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
             super().reset(seed=number)
             return self._reset(options)
 
-    def _reset(self, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+    def _reset(self, options: dict[str, object] | None) -> tuple[object, dict[str, object]]:
         given = dict(options or {})
         jobs = checks.whole("jobs", given.pop("jobs", self._jobs), low=1, high=len(self._log))
         last, named = len(self._log) - jobs, given.pop("first", None)
@@ -257,15 +257,15 @@ class Environment(gymnasium.Env[Any, np.int64]):
 
     # -- copies
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         with self._door.enter(True):
             return {**self.__dict__, "_decision": self._decision is not None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._decision = self._sim.decision if state["_decision"] else None
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Environment":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Environment":
         for name in _SHARED:
             memo[id(self.__dict__[name])] = self.__dict__[name]
         other = memo[id(self)] = type(self).__new__(type(self))
@@ -299,9 +299,9 @@ class Environment(gymnasium.Env[Any, np.int64]):
 
     # -- below
 
-    def _seen(self) -> Any:
+    def _seen(self) -> object:
         return self._observe(self._decision)
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self) -> dict[str, object]:
         now = self._sim.now if self._decision is None else self._decision.now
         return {"action_mask": self.action_masks(), "now": now, "illegal": self._illegal}

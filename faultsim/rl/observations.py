@@ -64,7 +64,7 @@ class Observation:
     def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
         raise NotImplementedError
 
-    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Any:
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> object:
         """What there is at a decision; `fits` has a bool for each of the first jobs of the queue, at most `slots`."""
         raise NotImplementedError
 
@@ -89,7 +89,7 @@ class Compact(Observation):
         self._nodes, self._slots = machine.nodes, slots
         self.space = Box(0.0, 1.0, (slots + 1, 4), np.float32)
 
-    def still(self, estimate: Any, jobs: Mapping[str, Any]) -> list[Any]:
+    def still(self, estimate: object, jobs: Mapping[str, Any]) -> list[Any]:
         """What never changes of jobs: columns 1 and 2."""
         return [squash(estimate), jobs["size"] / self._nodes]
 

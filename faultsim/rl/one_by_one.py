@@ -28,17 +28,17 @@ class OneByOne:
     def __init__(self, make: Callable[[], Environment], n: int, mode: AutoresetMode, metric: str) -> None:
         self.environments = [make() for _ in range(n)]
         self._mode, self._metric = mode, metric
-        self._seen: list[Any] = [None] * n
+        self._seen: list[object] = [None] * n
         #: By environment whose episode ended in the last step: its last observation.
-        self.final: dict[int, Any] = {}
+        self.final: dict[int, object] = {}
 
-    def begin(self, which: Iterable[int], seeds: list[int | None], out: dict[str, Any]) -> None:
+    def begin(self, which: Iterable[int], seeds: list[int | None], out: dict[str, object]) -> None:
         """Begin episodes of these."""
         for i in which:
             self._enter(i, out, seeds[i])
         self._gather(out)
 
-    def _enter(self, i: int, out: dict[str, Any], seed: int | None = None) -> None:
+    def _enter(self, i: int, out: dict[str, object], seed: int | None = None) -> None:
         self._seen[i], info = self.environments[i].reset(seed=seed)
         self._tell(i, info, out)
 
@@ -65,7 +65,7 @@ class OneByOne:
         self._gather(out)
         return bool(out["ended"].any())
 
-    def _tell(self, i: int, info: dict[str, Any], out: dict[str, Any]) -> None:
+    def _tell(self, i: int, info: dict[str, object], out: dict[str, Any]) -> None:
         out["mask"][i], out["now"][i], out["illegal"][i] = info["action_mask"], info["now"], info["illegal"]
 
     def _gather(self, out: dict[str, Any]) -> None:

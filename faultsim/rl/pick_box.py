@@ -74,7 +74,7 @@ class PickBox(Environment):
         reward: RewardChoice = "telescoping",
         metric: str = "mean_bounded_slowdown",
         render_mode: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         on: Any = Torus(4, 4, 8) if machine is None else as_machine(machine)
         if not on.has_boxes:
@@ -166,7 +166,7 @@ class PickBox(Environment):
     def _mask(self, decision: Decision) -> Flags:
         return np.arange(self._n) < len(self._boxes)
 
-    def _observe(self, decision: Decision | None) -> Any:
+    def _observe(self, decision: Decision | None) -> object:
         shape = (self._torus.x, self._torus.y, self._torus.z)
         if decision is None:
             return {

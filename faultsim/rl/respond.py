@@ -176,7 +176,7 @@ class Respond(Environment):
         new = free[np.argmin(doomed[free])]
         return {"nodes": np.where(own == self._warning["node"], new, own)}
 
-    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, Any]:
+    def _another_slice(self, decision: Decision, doomed: Flags) -> dict[str, object]:
         """With switches one cube is exchanged; else the whole slice is another."""
         own = decision.running.where[self._at]
         _, hosts = self._machine.blocks or (1, self._machine.nodes)

@@ -18,7 +18,7 @@ from faultsim.simulation.stepping import Simulation
 GAMMA = 10.0
 
 #: Metric, a mean over jobs -> what a job of these wait and run times (s) adds to the sum.
-COSTS: dict[str, Callable[[Any, Any], Any]] = {
+COSTS: dict[str, Callable[[object, Any], Any]] = {
     "mean_wait": lambda wait, runtime: wait,
     "mean_response": lambda wait, runtime: wait + runtime,
     "mean_bounded_slowdown": lambda wait, runtime: np.maximum(wait + runtime, GAMMA) / np.maximum(runtime, GAMMA),

@@ -15,7 +15,7 @@ from faultsim.rl.vector import VectorEnvironment
 __all__ = ["as_vec_env"]
 
 
-def as_vec_env(envs: Any) -> Any:
+def as_vec_env(envs: object) -> Any:
     """Environments as a ``VecEnv`` of Stable-Baselines3, without a copy and without processes.
 
     Its algorithms take it as they take a ``DummyVecEnv``, and MaskablePPO of sb3-contrib finds the masks. Episodes that
@@ -63,7 +63,7 @@ class _Calls:
     """The methods of a ``VecEnv``, which call environments of Gymnasium; `_vec_env_class` adds the base."""
 
     num_envs: int
-    _options: list[dict[str, Any]]
+    _options: list[dict[str, object]]
     _seeds: list[int | None]
     _reset_seeds: Callable[[], None]
     _reset_options: Callable[[], None]
@@ -74,7 +74,7 @@ class _Calls:
         base: Any = super()
         base.__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
-    def reset(self) -> Any:
+    def reset(self) -> object:
         """Begin episodes with the seeds that were set, once."""
         if any(self._options):
             raise OptionError(f"the environments take no options of set_options, got {self._options!r:.60}")
@@ -90,12 +90,12 @@ class _Calls:
         """Keep the actions for `step_wait`."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[object, object, object, list[dict[str, object]]]:
         """A step of all."""
         seen, rewards, ended, _, info = self._envs.step(self._actions)
         self._returns += rewards
         self._lengths += 1
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        infos: list[dict[str, object]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(ended).tolist():
             infos[i] = {
                 "terminal_observation": info["final_obs"][i],
@@ -118,12 +118,12 @@ class _Calls:
         given = [indices] if isinstance(indices, int) else range(self.num_envs) if indices is None else indices
         return list(given)
 
-    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[object]:
         """An attribute of each of these."""
         found = self._envs.get_attr(attr_name)
         return [found[i] for i in self._which(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
+    def set_attr(self, attr_name: str, value: object, indices: int | Iterable[int] | None = None) -> None:
         """Give each of these an attribute."""
         which = self._which(indices)
         if len(which) == self.num_envs:
@@ -138,8 +138,8 @@ class _Calls:
         self._envs.set_attr(attr_name, values)
 
     def env_method(
-        self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
-    ) -> list[Any]:
+        self, method_name: str, *args: object, indices: int | Iterable[int] | None = None, **kwargs: object
+    ) -> list[object]:
         """What a method of each of these returns."""
         if method_name == "action_masks":  # before every decision of MaskablePPO
             masks = self._envs.action_masks()
@@ -151,6 +151,6 @@ class _Calls:
         """Whether each has what a wrapper adds: that of ``Monitor`` is there."""
         return [wrapper_class.__name__ == "Monitor" for _ in self._which(indices)]
 
-    def get_images(self) -> Sequence[Any]:
+    def get_images(self) -> Sequence[object]:
         """Pictures, with ``render_mode="rgb_array"``."""
         return self._envs.render() or [None] * self.num_envs

@@ -84,7 +84,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
     # -- the interface of Gymnasium
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, object] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin episodes.
 
@@ -120,7 +120,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
         first = checks.whole("seed", seed, low=0)
         return [first + i for i in range(self.num_envs)]
 
-    def step(self, actions: Any) -> Step:
+    def step(self, actions: object) -> Step:
         """Do what the actions say, and go on to the next decisions."""
         chosen = self._chosen(actions)
         with self._door.enter():
@@ -153,7 +153,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
 
     # -- one of them, as with gymnasium.vector.SyncVectorEnv
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """What a method of each returns, or an attribute of each.
 
         Compiled environments have `action_masks`, `np_random`, the spaces, and what `set_attr` gave them.
@@ -174,14 +174,14 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
         with self._door.enter():
             return tuple(self._attributes(name))
 
-    def _attributes(self, name: str) -> list[Any]:
+    def _attributes(self, name: str) -> list[object]:
         for each in self._engine.environments[:1]:
             if not hasattr(each, name):
                 way = f"; only environments in Python have those of {type(self).__name__[6:]}" if self.compiled else ""
                 raise AttributeError(f"these environments have no attribute {name!r}{way}")
         return [getattr(each, name) for each in self._engine.environments]
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Give each an attribute: one value for all, or a list or tuple with one for each.
 
         What the environments have themselves stays as it is: their options are those of when they were made.
@@ -244,7 +244,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
 
     # -- copies
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         with self._door.enter(True):
             return dict(self.__dict__)
 
@@ -323,7 +323,7 @@ class VectorPickJob(VectorEnvironment):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
         copy: bool = True,
-        **options: Any,
+        **options: object,
     ) -> None:
         check_options(type(self), options)
         whole: Workload = lublin(10_000, rng=0) if log is None else read_given("log", log, Workload)
@@ -387,7 +387,7 @@ class _InPython(VectorEnvironment):
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
-        **options: Any,
+        **options: object,
     ) -> None:
         for name, kind in (("log", Workload), ("failures", FailureTrace)):
             if name in options:

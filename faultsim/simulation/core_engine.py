@@ -111,7 +111,7 @@ def further_numbers(names: Sequence[str], columns: Mapping[str, Values], count: 
 
 def scheduler_parts(
     scheduler: Lowered, machine: str, estimate: Floats, size: Integers, columns: Mapping[str, Values]
-) -> tuple[object, object, dict[str, Any]]:
+) -> tuple[object, object, dict[str, object]]:
     """The compiled parts of a lowered scheduler and its order, and what the order reads."""
     order = scheduler["order"]
     inputs = order_inputs(order, estimate, size, columns)

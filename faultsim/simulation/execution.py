@@ -255,7 +255,7 @@ class Execution:
         other.engine = self.engine.copy()
         return other
 
-    def output(self) -> tuple[dict[str, Any], int, dict[str, Any]]:
+    def output(self) -> tuple[dict[str, object], int, dict[str, object]]:
         """What `Result` is made of, once everything has happened, for who wants no more than some numbers.
 
         Columns, counts and ledger by name, the nodes of the machine, and the lowered run.

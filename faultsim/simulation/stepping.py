@@ -614,7 +614,7 @@ class Simulation(checks.OldNames):
         [array([2], dtype=int32)]
         """
         columns = {"node": node, "time": time, "begin": begin, "end": end}
-        given: dict[str, Any] = {"p": p}
+        given: dict[str, object] = {"p": p}
         for name, values in columns.items():
             if values is not None:
                 given[name] = checks.real_array(f"foresee: {name}", values).copy()

@@ -50,7 +50,7 @@ class Dask(Pool):
         self._quiet = partial(config.set, {"distributed.admin.large-graph-warning-threshold": "1 GB"})
         # Not pure: a task's name is not derived from its content. If a worker dies, its batch is retried elsewhere.
         self._executor = client.get_executor(pure=False, retries=3)
-        self._sent: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._sent: OrderedDict[str, tuple[object, int]] = OrderedDict()
         self._bytes = 0
         self._by_value = False
 
@@ -119,7 +119,7 @@ def _pickler(base: Any, file: io.BytesIO, names: Mapping[int, str]) -> Any:
 
 
 class _Unpacker(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, inputs: Mapping[str, Any]) -> None:
+    def __init__(self, file: io.BytesIO, inputs: Mapping[str, object]) -> None:
         super().__init__(file)
         self._inputs = inputs
 
@@ -204,7 +204,7 @@ def _innermost(error: BaseException) -> str:
 
 
 @contextmanager
-def open_client(address: str, workers: int) -> Iterator[Any]:
+def open_client(address: str, workers: int) -> Iterator[object]:
     """A client of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of ``local`` worker processes.
 
     Raises

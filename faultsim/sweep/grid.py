@@ -120,7 +120,7 @@ def make_grid(
     return Grid(dimensions)
 
 
-def with_machines(given: Any) -> Any:
+def with_machines(given: object) -> Any:
     """Settings, or several, in which machines that are text are machines.
 
     Examples

@@ -394,7 +394,7 @@ class _Walk:
             parts.append(self._items("pairs", pairs, ordered=isinstance(thing, OrderedDict)))
         return _join("object", parts if setter is None else [*parts, self._tree(setter)])
 
-    def _state(self, state: Any) -> Tree:
+    def _state(self, state: object) -> Tree:
         if isinstance(state, tuple) and len(state) == 2 and all(isinstance(part, dict | None) for part in state):
             return _join("states", [self._state(part) for part in state])  # attributes, and `__slots__`
         if type(state) is dict and all(type(name) is str for name in state):

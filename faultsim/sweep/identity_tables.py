@@ -90,7 +90,7 @@ def table_parts(thing: object) -> list[object] | None:
     return None
 
 
-def _column(values: Any) -> list[Any]:
+def _column(values: Any) -> list[object]:
     """A column: its type and its values."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
@@ -105,7 +105,7 @@ def _column(values: Any) -> list[Any]:
     return [str(dtype), missing, listed.tolist()]
 
 
-def _sparse(matrix: Any) -> list[Any]:
+def _sparse(matrix: Any) -> list[object]:
     """The elements in order of their places, those that are kept as zero too."""
     plain = matrix.tocoo(copy=True)
     plain.sum_duplicates()

@@ -99,7 +99,7 @@ def by_value(
     return dumps
 
 
-def _stuck(things: Mapping[str, object], dumps: Callable[[Any], bytes]) -> str:
+def _stuck(things: Mapping[str, object], dumps: Callable[[object], bytes]) -> str:
     """What cannot be sent, and why; empty if all can."""
     for what, thing in things.items():
         try:

@@ -78,7 +78,7 @@ class _DrawnFailures(_Drawn):
         return trace.renamed(self.name)
 
 
-def log_source(given: object, folder: Path) -> Any:
+def log_source(given: object, folder: Path) -> object:
     """The log named by text or a table: a `Workload`, or a factory of one.
 
     Parameters
@@ -148,7 +148,7 @@ def failures_source(given: object, folder: Path) -> object:
     return _from_file(table, folder) if "file" in table else _made_up(table)
 
 
-def workflows_source(given: object, folder: Path) -> Any:
+def workflows_source(given: object, folder: Path) -> object:
     """The workflows named by text, a table, or a list of these: a list of `Workflow`, or a factory of one.
 
     Parameters
@@ -215,7 +215,7 @@ def resources_source(given: object) -> Resources:
     return Resources(**given)
 
 
-def _from_file(table: dict[str, Any], folder: Path) -> object:
+def _from_file(table: dict[str, object], folder: Path) -> object:
     path = _file(folder, table.pop("file"))
     formats = readers_of(FailureTrace)
     reader = formats[checks.choice("format", table.pop("format", "csv"), formats)]
@@ -247,7 +247,7 @@ def _file(folder: Path, name: object) -> Path:
     return path
 
 
-def _made_up(table: dict[str, object]) -> Any:
+def _made_up(table: dict[str, object]) -> object:
     name = checks.choice("synthetic failures", table.pop("synthetic"), FAILURES)
     function = FAILURES[name]
     table = renames.current("key", "failures", table, called="synthetic failures")

@@ -110,7 +110,7 @@ class Kind:
 
     # -- inputs
 
-    def taken(self, what: str, value: object, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> object:
         """An input as it goes on: as given, or what the factory `source` returned."""
         if what == "failures" and callable(source) and not isinstance(value, FailureTrace):
             shown = checks.shown(value, "FailureTrace")
@@ -140,7 +140,7 @@ class Kind:
         """Its content hash, with the digests of what runs and of its failures."""
         raise NotImplementedError
 
-    def begin(self, run: Any) -> Any:
+    def begin(self, run: Any) -> object:
         """The run, ready for ``go_on`` and ``result``."""
         raise NotImplementedError
 
@@ -222,7 +222,7 @@ class _Jobs(Kind):
     ) -> str:
         return task_id(run, work, failures, cut, texts, own)
 
-    def begin(self, run: Any) -> Any:
+    def begin(self, run: Any) -> object:
         begin = getattr(run, "begin", None)  # a run whose decisions are made in Python has its own way
         return Execution(run) if begin is None else begin()
 
@@ -271,7 +271,7 @@ class _Workflows(Kind):
     def nodes(self, given: Mapping[str, object], value: object) -> int:
         return getattr(given.get("resources"), "nodes", 0)
 
-    def taken(self, what: str, value: object, source: object) -> Any:
+    def taken(self, what: str, value: object, source: object) -> object:
         if what != "workflows":
             return super().taken(what, value, source)
         flows = (value,) if isinstance(value, Workflow) else value

@@ -84,7 +84,7 @@ def _needed(field: Field[object]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _by_default(policy: Any) -> Any:
+def _by_default(policy: Any) -> object:
     """The same policy with only its required parameters; None if there is none."""
     needed = {field.name: getattr(policy, field.name) for field in fields(policy) if field.init and _needed(field)}
     try:

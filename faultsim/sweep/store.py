@@ -631,7 +631,7 @@ def _parts(rows: Iterable[tuple[object, ...]]) -> Iterator[list[tuple[object, ..
         yield part
 
 
-def _sweep(row: tuple[Any, ...]) -> dict[str, Any]:
+def _sweep(row: tuple[Any, ...]) -> dict[str, object]:
     """A sweep as `Store.sweeps` describes it, but for its counts; `ValueError` for what no sweep is."""
     found = dict(zip(TABLES["sweep"].columns, row, strict=True))
     del found["document"]
@@ -644,6 +644,6 @@ def _sweep(row: tuple[Any, ...]) -> dict[str, Any]:
     return found
 
 
-def _text(value: object) -> Any:
+def _text(value: object) -> object:
     """Text that UTF-8 can hold: a command may name files whose names are none."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value

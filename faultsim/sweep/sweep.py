@@ -109,7 +109,7 @@ class Sweep:
         warmup: float = 0.0,
         drain: float = 0.0,
         name: str = "",
-        metrics: Sequence[str] | Mapping[str, Callable[[Any], float] | str] | None = None,
+        metrics: Sequence[str] | Mapping[str, Callable[[object], float] | str] | None = None,
     ) -> None:
         cells = list(cells) if isinstance(cells, Iterable) else cells
         axes = checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None)
@@ -163,7 +163,7 @@ class Sweep:
         times = f"{self.replicates} replicate{'s' if self.replicates != 1 else ''}"
         return f"<Sweep{name}: {cells}, {times}: {len(self):,} run{'s' if len(self) != 1 else ''}>"
 
-    def tasks(self) -> "Iterable[Any]":
+    def tasks(self) -> "Iterable[object]":
         """The tasks, one after another: index, labels, replicate, content hash, and the `Run`.
 
         Examples
@@ -339,7 +339,7 @@ def sweep_row(
     command: str,
     document: dict[str, object],
     wanted: Wanted,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A sweep as recorded in a store; `document` is what it consists of, without kind and metrics."""
     if wanted.kind is not JOB_RUNS:
         document["kind"] = wanted.kind.name
@@ -425,7 +425,7 @@ def load_sweep(
         return read_table(kept, pick_sweep(kept.sweeps(), checks.file_name(store), sweep))
 
 
-def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, Any]:
+def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, object]:
     """The row of the requested sweep, by name or id."""
     if not rows:
         raise OptionError(f"{where} holds no sweep")

@@ -132,7 +132,7 @@ def _leaves(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
 class _Reader:
     """Turns the document into the arguments of `Sweep`, and collects its mistakes."""
 
-    def __init__(self, where: str, document: dict[str, Any], known_lines: dict[Place, int]) -> None:
+    def __init__(self, where: str, document: dict[str, object], known_lines: dict[Place, int]) -> None:
         self._where, self._document, self._lines = where, document, known_lines
         self._folder = Path(where).parent
         self._wrong: list[tuple[int, str]] = []
@@ -226,14 +226,14 @@ class _Reader:
 
     # -- parts
 
-    def _table(self, place: Place) -> dict[str, Any]:
+    def _table(self, place: Place) -> dict[str, object]:
         value = self._document.get(str(place[0]), {})
         if isinstance(value, dict):
             return value
         self._say(place, f"must be a table, got {checks.shown(value)}")
         return {}
 
-    def _settings(self, place: Place, table: Mapping[str, object]) -> dict[str, Any]:
+    def _settings(self, place: Place, table: Mapping[str, object]) -> dict[str, object]:
         """Axes with one value each."""
         found = {}
         for name, given in _flat(table, self._axes).items():
@@ -244,7 +244,7 @@ class _Reader:
                     found[name] = value
         return found
 
-    def _grid(self, table: Mapping[str, object]) -> dict[str, Any]:
+    def _grid(self, table: Mapping[str, object]) -> dict[str, object]:
         found: dict[str, object] = {}
         for name, given in _flat(table, self._axes).items():
             at = ("grid", *name.split("."))
@@ -256,7 +256,7 @@ class _Reader:
                 found[name] = self._values(at, name, given)
         return found
 
-    def _groups(self) -> list[dict[str, Any]]:
+    def _groups(self) -> list[dict[str, object]]:
         given = self._document.get("zip", [])
         groups = given if isinstance(given, list) else [given]
         found = []
@@ -282,7 +282,7 @@ class _Reader:
             return None
         return [self._settings(("cells", number), cell) for number, cell in enumerate(given)]
 
-    def _values(self, place: Place, name: str, given: object) -> Any:
+    def _values(self, place: Place, name: str, given: object) -> object:
         """The values of an axis: a list, or a table of names and values."""
         if isinstance(given, dict):
             named = {key: self._value((*place, key), name, value) for key, value in given.items()}
@@ -297,11 +297,11 @@ class _Reader:
         values = [self._value((*place, number), name, value) for number, value in enumerate(given)]
         return [value for value in values if value is not _MISSING]
 
-    def _value(self, place: Place, name: str, given: object) -> Any:
+    def _value(self, place: Place, name: str, given: object) -> object:
         """One value of an axis, from its text."""
         return self._attempt(place, lambda: self._meant(name, given))
 
-    def _meant(self, name: str, given: object) -> Any:
+    def _meant(self, name: str, given: object) -> object:
         if name in _INPUTS:
             key = f"{name} {given!r}"  # a file that is named twice is read once
             if key not in self._read:
@@ -323,7 +323,7 @@ class _Reader:
         check_seed({name: given})
         return given
 
-    def _input(self, name: str, given: object) -> Any:
+    def _input(self, name: str, given: object) -> object:
         if name == "resources":
             return resources_source(given)
         source = {"log": log_source, "workflows": workflows_source, "failures": failures_source}[name]

@@ -95,7 +95,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
     @overload
     def __getitem__(self, key: str, /) -> Values: ...
     @overload
-    def __getitem__(self, key: RowNumber, /) -> dict[str, Any]: ...
+    def __getitem__(self, key: RowNumber, /) -> dict[str, object]: ...
     @overload
     def __getitem__(self, key: slice | Values | Sequence[bool] | Sequence[int], /) -> "SweepTable": ...
     def __getitem__(self, key: Any, /) -> object:
@@ -132,7 +132,7 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
         return tuple(name for name in self._columns if name in known and name not in self._axes)
 
     @property
-    def base(self) -> Mapping[str, Any]:
+    def base(self) -> Mapping[str, object]:
         """What its runs have in common, in words: ``log``, ``machine``, options of `faultsim.Run`, warmup, drain."""
         return MappingProxyType(self._base)
 

@@ -83,7 +83,7 @@ class Inputs:
         key: tuple[object, ...],
         make: Callable[[], object],
         source: object = None,
-        digest: Callable[[Any], str] | None = None,
+        digest: Callable[[object], str] | None = None,
     ) -> _Held:
         """The value cached under `key`, created if missing."""
         held = self._kept.get(key)
@@ -229,7 +229,7 @@ class Maker:
         if callable(source):
             key += (replicate, seed, given[kind.axes.machine], *depends)
 
-        def make() -> Any:
+        def make() -> object:
             if not callable(source):
                 return kind.taken(what, source, source)
             known = {kind.axes.machine: given[kind.axes.machine], **extra, "replicate": replicate}

@@ -63,7 +63,7 @@ class Wanted:
         """Its own numbers."""
         return [self._own(name, metric, result) for name, metric in self.own.items()]
 
-    def _own(self, name: str, metric: "str | Callable[[Any], float]", result: object) -> float:
+    def _own(self, name: str, metric: "str | Callable[[object], float]", result: object) -> float:
         if isinstance(metric, str):
             return self.kind.metric(metric, result, self.cut)
         try:
@@ -113,7 +113,7 @@ def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Ow
         return {}
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
         raise OptionError(f"metrics must map names to functions, or list names of faultsim.METRICS, got {given!r:.60}")
-    found: dict[str, str | Callable[[Any], float]] = {}
+    found: dict[str, str | Callable[[object], float]] = {}
     for name, metric in given.items() if isinstance(given, Mapping) else [(name, name) for name in given]:
         if isinstance(metric, str):
             kind.check_metric(metric)

@@ -41,7 +41,7 @@ class Done:
 TOGETHER, MOMENT = 8, 0.005
 
 
-def do(runs: Sequence[Any], wanted: Wanted, stop: threading.Event | None = None) -> Done:
+def do(runs: Sequence[object], wanted: Wanted, stop: threading.Event | None = None) -> Done:
     """Simulate a batch.
 
     A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made

@@ -1,11 +1,9 @@
-from typing import Any
-
 from faultsim.arrays import Floats, Integers
 
 KEY: object
 
 def values(
-    program: Any,
+    program: object,
     submit: Floats,
     estimate: Floats,
     size: Integers,

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +25,7 @@ class Chooser:
         p: float = 0.0,
         rule_max: bool = False,
         near: list[tuple[int, ...]] | None = None,
-    ) -> Any: ...
+    ) -> object: ...
     def repeat(
         self,
         rule: str,

@@ -69,7 +69,7 @@ class WorkflowEngine:
     def __init__(
         self,
         settings: WorkflowSettings,
-        tables: dict[str, Any],
+        tables: dict[str, object],
         world: World | None = None,
         *,
         sources_kill: bool = True,
@@ -99,7 +99,7 @@ class WorkflowEngine:
             run(self.state, self.sources_kill)
         return "done"
 
-    def output(self) -> dict[str, Any]:
+    def output(self) -> dict[str, object]:
         """What both engines hand back."""
         state = self.state
         rows = [(job.node, job.put, job.finish, job.kills) for job in state.jobs]

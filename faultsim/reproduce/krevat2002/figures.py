@@ -157,7 +157,7 @@ def _fig7(evidence: Evidence) -> "Figure":
     panels = figure.subplots(1, 2)
     for ax, log, letter in zip(panels, LOGS, "ab", strict=True):
         curves: dict[str, tuple[Any, Any]] = {}
-        styles: dict[str, dict[str, Any]] = {}
+        styles: dict[str, dict[str, object]] = {}
         for name in ("Migration", "B+M"):
             for label, which in (("standard policy", ", always"), ("full policy", ", full")):
                 curve = evidence.curve(log, name + which).upto(1.4)

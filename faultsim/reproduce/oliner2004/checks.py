@@ -60,7 +60,7 @@ def _loss(picture: tuple[str, ...], box: tuple[int, ...]) -> int:
     return (before.size if before else 0) - (after.size if after else 0)
 
 
-def figure_2() -> dict[str, Any]:
+def figure_2() -> dict[str, object]:
     """What the engine chooses in the situations of Figure 2."""
     return {
         "losses": tuple(_loss(_AB, box) for box in _BOXES),
