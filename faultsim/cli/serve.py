@@ -17,6 +17,16 @@ With any scheduler, between two other requests:
   {"request": "CHANGE", "id": 3}      {"ok": true}                            "estimate", "size", "priority", "begin"
   {"request": "DRAIN", "node": 5}     {"ok": true}                            it takes no new jobs until RESUME
   {"request": "RESUME", "node": 5}    {"ok": true}                            (not with external, nor CHANGE)
+  {"request": "SNAPSHOT"}             {"snapshot": 1}                         kept in the server, 100 at most
+  {"request": "RESTORE", "snapshot": 1} {"ok": true}                          the simulation is as it was then
+With --live N the client also says what happens, N jobs at most; ADVANCE has "changes": what happened since the last one
+  {"request": "SUBMIT", "jobs": [{"submit": 60, "size": 4, "runtime": 30}]}   {"ids": [7]}  "id", "estimate", "user";
+                                      without a runtime a job runs until FINISH, or as long as its estimate
+  {"request": "FINISH", "id": 3}      {"ok": true}                            a running job ends now
+  {"request": "KILL", "id": 3}        {"ok": true}                            it ends without finishing
+  {"request": "EXTEND", "id": 3, "seconds": 60}   {"ok": true}                it runs longer
+  {"request": "FAIL", "node": 5, "downtime": 600} {"ok": true}                and DOWN, UP: of unknown length
+  {"request": "FORESEE", "node": [5], "time": [900], "p": 0.7}  {"ok": true}  or from "begin" to "end"
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
 supported.
 
@@ -63,7 +73,21 @@ _REQUESTS = {
     "CHANGE": (("id",), ("estimate", "size", "priority", "begin")),
     "DRAIN": (("node",), ()),
     "RESUME": (("node",), ()),
+    "SNAPSHOT": ((), ()),
+    "RESTORE": (("snapshot",), ()),
+    "SUBMIT": (("jobs",), ()),
+    "FINISH": (("id",), ()),
+    "KILL": (("id",), ()),
+    "EXTEND": (("id", "seconds"), ()),
+    "FAIL": (("node", "downtime"), ()),
+    "DOWN": (("node",), ()),
+    "UP": (("node",), ()),
+    "FORESEE": (("node",), ("time", "begin", "end", "p")),
 }
+#: What a job of SUBMIT has, and what it may have.
+_JOB = (("submit", "size"), ("id", "runtime", "estimate", "user"))
+#: Simulations that a server keeps for RESTORE.
+MOST_SNAPSHOTS = 100
 
 
 class Server:
@@ -84,12 +108,16 @@ class Server:
     {'error': 'GET: advance(until=19): it is 20 s already'}
     """
 
-    def __init__(self, sim: fs.Simulation, *, decides: bool = False) -> None:
-        self.sim, self.decides, self.over = sim, decides, False
-        self._ids = sim.log.id.tolist()
-        self._rows = {number: row for row, number in enumerate(self._ids)}
+    def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False) -> None:
+        self.sim, self.decides, self.live, self.over = sim, decides, live, False
+        self._kept: list[fs.Simulation] = []
+        self._name_rows()
         if decides and len(self._rows) != len(self._ids):
             raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")
+
+    def _name_rows(self) -> None:
+        self._ids = self.sim.log.id.tolist()
+        self._rows = {number: row for row, number in enumerate(self._ids)}
 
     def answer(self, message: bytes) -> dict[str, object]:
         """The reply to a request."""
@@ -123,7 +151,10 @@ class Server:
         if found is None:
             return {"kind": "end", "now": self.sim.now}
         waiting, running = found.queue, found.running
-        return {
+        what = ("kind", "id", "time", "nodes")
+        rows = [(kind, self._ids[row], t, nodes) for kind, row, t, nodes in found.changes] if self.live else []
+        changes = {"changes": [dict(zip(what, row, strict=True)) for row in rows]} if self.live else {}
+        return changes | {
             "kind": found.kind,
             "now": found.now,
             "free": found.free,
@@ -185,6 +216,72 @@ class Server:
         self.sim.resume(node)
         return {"ok": True}
 
+    def _snapshot(self) -> dict[str, object]:
+        if len(self._kept) >= MOST_SNAPSHOTS:
+            raise OptionError(f"the server keeps {MOST_SNAPSHOTS} already")
+        self._kept.append(self.sim.copy())
+        return {"snapshot": len(self._kept)}
+
+    def _restore(self, snapshot: int) -> dict[str, object]:
+        if not 1 <= snapshot <= len(self._kept):
+            raise OptionError(f"there is no snapshot {snapshot}")
+        self.sim = self._kept[snapshot - 1].copy()
+        self._name_rows()
+        return {"ok": True}
+
+    def _submit(self, jobs: list[dict[str, Any]]) -> dict[str, object]:
+        jobs = sorted(jobs, key=lambda job: job["submit"])
+        unknown = [job.get("runtime") is None for job in jobs]
+        options: dict[str, Any] = {}
+        if any("estimate" in job for job in jobs):
+            options["estimate"] = [job.get("estimate", -1) for job in jobs]
+        for name in ("id", "user"):
+            if any(name in job for job in jobs):
+                if not all(name in job for job in jobs):
+                    raise OptionError(f'all jobs of a request have "{name}", or none')
+                options[name] = [job[name] for job in jobs]
+        runtime = [0.0 if job.get("runtime") is None else job["runtime"] for job in jobs]
+        before = len(self._ids)
+        self._telling().submit(
+            fs.Workload([job["submit"] for job in jobs], runtime, [job["size"] for job in jobs], **options),
+            unknown=unknown,
+        )
+        self._name_rows()
+        return {"ids": self._ids[before:]}
+
+    def _finish(self, id: int | str) -> dict[str, object]:
+        self._telling().finish(self._row(id))
+        return {"ok": True}
+
+    def _kill(self, id: int | str) -> dict[str, object]:
+        self._telling().withdraw(self._row(id))
+        return {"ok": True}
+
+    def _extend(self, id: int | str, seconds: float) -> dict[str, object]:
+        self._telling().extend(self._row(id), seconds)
+        return {"ok": True}
+
+    def _fail(self, node: int, downtime: float) -> dict[str, object]:
+        self._telling().fail(node, downtime)
+        return {"ok": True}
+
+    def _down(self, node: int) -> dict[str, object]:
+        self._telling().down(node)
+        return {"ok": True}
+
+    def _up(self, node: int) -> dict[str, object]:
+        self._telling().up(node)
+        return {"ok": True}
+
+    def _foresee(self, **columns: Any) -> dict[str, object]:
+        self._telling().foresee(**columns)
+        return {"ok": True}
+
+    def _telling(self) -> fs.Simulation:
+        if not self.live:
+            raise OptionError("all jobs and failures of this server are known: begin it with --live N")
+        return self.sim
+
     def _acting(self) -> Any:
         """The open decision of a client that decides, else the simulation."""
         return (self.sim.decision if self.decides else None) or self.sim
@@ -231,6 +328,16 @@ def _checked(name: str, key: str, value: Any) -> object:
     def whole(number: object) -> bool:
         return type(number) is int and abs(number) < 2**63
 
+    if key == "jobs":
+        if isinstance(value, list) and value and all(isinstance(job, dict) for job in value):
+            return [_checked_job(job) for job in value]
+        raise OptionError(f'{name}: "jobs" must be a list of objects')
+    if name == "FORESEE":
+        given = value if isinstance(value, list) and key != "p" else [value]
+        fits = whole if key == "node" else _finite
+        if given and all(fits(number) for number in given):
+            return value
+        raise OptionError(f'{name}: "{key}" must be {"a number" if key == "p" else "numbers, one for each failure"}')
     if key == "t":
         if type(value) in (int, float) and abs(value) < 1e300:
             return float(value)
@@ -239,17 +346,39 @@ def _checked(name: str, key: str, value: Any) -> object:
         if whole(value) or type(value) is str:
             return value
         raise OptionError(f'{name}: "id" must be the id of a job, a number or text')
-    if key in ("node", "size"):
+    if key in ("node", "size", "snapshot"):
         if whole(value):
             return value
         raise OptionError(f'{name}: "{key}" must be a whole number')
-    if key in ("estimate", "priority", "begin"):
+    if key in ("estimate", "priority", "begin", "seconds", "downtime"):
         if type(value) in (int, float) and abs(value) < 1e300:
             return float(value)
         raise OptionError(f'{name}: "{key}" must be a finite number')
     if isinstance(value, list) and value and all(whole(number) for number in value):
         return value
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')
+
+
+def _finite(number: Any) -> bool:
+    return type(number) in (int, float) and abs(number) < 1e300
+
+
+def _checked_job(job: dict[str, Any]) -> dict[str, Any]:
+    needed, allowed = _JOB
+    for key in needed:
+        if key not in job:
+            raise OptionError(f'SUBMIT: a job needs "{key}"')
+    for key, value in job.items():
+        if key not in (*needed, *allowed):
+            raise OptionError(f"SUBMIT: a job has no {json.dumps(key)[:40]}")
+        if key == "id" and type(value) is str:
+            continue
+        if key in ("size", "id", "user"):
+            if type(value) is not int or abs(value) >= 2**63:
+                raise OptionError(f'SUBMIT: "{key}" of a job must be a whole number')
+        elif not _finite(value) and not (key == "runtime" and value is None):
+            raise OptionError(f'SUBMIT: "{key}" of a job must be a finite number')
+    return job
 
 
 def _no_number(text: str) -> NoReturn:
@@ -340,6 +469,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--listen", required=True, metavar="ADDRESS", help="ipc:///PATH or tcp://127.0.0.1:PORT (PORT *: any)"
     )
+    parser.add_argument(
+        "--live", type=int, metavar="N", help="the client says which jobs come, and what fails: N jobs at most"
+    )
     parser.add_argument("--any-host", action="store_true", help="allow addresses that other machines can reach")
     args = parser.parse_args(argv)
     checks.extra("zmq", "serve", "faultsim serve")
@@ -368,6 +500,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         recovery=specs.policy("recovery", args.recovery),
         record=not decides,  # so that nodes can be drained
         seed=args.seed,
+        live=0 if args.live is None else checks.whole("--live", args.live, low=1, unit="jobs"),
     )
-    serve(Server(sim, decides=decides), args.listen)
+    serve(Server(sim, decides=decides, live=args.live is not None), args.listen)
     return 0

@@ -345,3 +345,100 @@ def test_a_client_changes_jobs():
     assert said() == {"error": "CHANGE: change: give estimate=, size=, priority= or begin=, what is to change"}
     assert said(size=2, estimate=60) == {"ok": True}
     assert server.answer(b'{"request": "GET", "t": 6}') == {"t": 6.0, "running_ids": [1, 2]}
+
+
+def live_server(**options):
+    log = fs.Workload(submit=[0], runtime=[10], size=[2])
+    sim = fs.Simulation(log, fs.Cluster(4), live=100, **options)
+    server = Server(sim, live=True, decides="scheduler" in options)
+
+    def said(request, **given):
+        return server.answer(json.dumps({"request": request, **given}).encode())
+
+    return server, said
+
+
+def test_a_client_says_what_happens():
+    server, said = live_server()
+    assert said("SUBMIT", jobs=[{"submit": 8, "size": 2}, {"submit": 4, "size": 1, "runtime": 20}])["error"]
+    assert said("SUBMIT", jobs=[{"submit": 8, "size": 2, "estimate": 50}, {"submit": 4, "size": 1, "runtime": 20}]) == {
+        "ids": [2, 3]
+    }
+    assert said("GET", t=9) == {"t": 9.0, "running_ids": [1, 2]}  # 2 nodes and 1 of 4
+    assert said("EXTEND", id=2, seconds=5) == {"ok": True}
+    assert said("GET", t=11) == {"t": 11.0, "running_ids": [2, 3]}
+    assert said("FINISH", id=3) == {"ok": True}
+    assert said("FAIL", node=3, downtime=60) == said("DOWN", node=2) == said("UP", node=2) == {"ok": True}
+    assert said("GET", t=100)["running_ids"] == []
+    jobs = server.sim.result(partial=True).jobs
+    assert jobs["finish"][np.argsort(jobs["id"])].tolist() == [10, 36, 11]  # job 2 begins again at 11, for 25 s
+
+
+def test_a_client_kills_and_foresees():
+    server, said = live_server(predictor=fs.Blind(), placement=fs.SafestFirst())
+    assert said("FORESEE", node=[0, 1], time=[5, 6]) == {"ok": True}
+    said("GET", t=1)
+    assert said("KILL", id=1) == {"ok": True}
+    said("GET", t=20)
+    assert server.sim.result(partial=True).jobs["state"].tolist() == ["killed"]
+    assert said("FORESEE", node=[0], time=["x"])["error"].startswith('FORESEE: "time" must be numbers')
+
+
+def test_changes_since_the_last_decision():
+    _, said = live_server(scheduler=fs.External())
+    assert said("ADVANCE", t=5)["changes"] == []
+    said("START", id=1, nodes=[1, 2])
+    said("SUBMIT", jobs=[{"submit": 20, "size": 1, "runtime": 1}])
+    found = said("ADVANCE", t=30)
+    while found["kind"] != "schedule" or found["now"] < 20:
+        found = said("ADVANCE", t=30)
+        assert found["kind"] != "end"
+    assert {"kind": "ended", "id": 1, "time": 10.0, "nodes": []} in found["changes"] or found["now"] >= 10
+
+
+def test_snapshots_come_back():
+    _, said = live_server()
+    said("GET", t=5)
+    assert said("SNAPSHOT") == {"snapshot": 1}
+    said("SUBMIT", jobs=[{"submit": 6, "size": 4, "runtime": 9, "id": 77}])
+    assert said("GET", t=12)["running_ids"] == [77]
+    for _ in range(2):
+        assert said("RESTORE", snapshot=1) == {"ok": True}
+        assert said("GET", t=12)["running_ids"] == []
+    assert said("RESTORE", snapshot=2) == {"error": "RESTORE: there is no snapshot 2"}
+    for _ in range(99):
+        said("SNAPSHOT")
+    assert said("SNAPSHOT") == {"error": "SNAPSHOT: the server keeps 100 already"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "given", "error"),
+    [
+        ("SUBMIT", {"jobs": []}, '"jobs" must be a list of objects'),
+        ("SUBMIT", {"jobs": [{"submit": 1}]}, 'a job needs "size"'),
+        ("SUBMIT", {"jobs": [{"submit": 1, "size": 1, "nodes": 2}]}, 'a job has no "nodes"'),
+        ("SUBMIT", {"jobs": [{"submit": "1", "size": 1}]}, '"submit" of a job must be a finite number'),
+        ("SUBMIT", {"jobs": [{"submit": 1, "size": 1.5}]}, '"size" of a job must be a whole number'),
+        ("SUBMIT", {"jobs": [{"submit": 1, "size": 9, "runtime": 1}]}, "9"),
+        ("SUBMIT", {"jobs": [{"submit": 1, "size": 1, "runtime": 1, "id": 1}]}, "1"),
+        ("SUBMIT", {"jobs": [{"submit": 1, "size": 1, "runtime": 1, "id": 5}, {"submit": 1, "size": 1, "runtime": 1}]},
+         'all jobs of a request have "id", or none'),
+        ("FINISH", {"id": 9}, "there is no job 9"),
+        ("EXTEND", {"id": 1}, 'EXTEND needs "seconds"'),
+        ("FAIL", {"node": 0, "downtime": "1h"}, '"downtime" must be a finite number'),
+        ("UP", {"node": 0}, "node 0"),
+        ("FORESEE", {"node": [0], "p": [1]}, '"p" must be a number'),
+        ("RESTORE", {"snapshot": "a"}, '"snapshot" must be a whole number'),
+    ],
+)  # fmt: skip
+def test_what_a_client_says_wrongly_changes_nothing(request_, given, error):
+    server, said = live_server()
+    said("GET", t=1)
+    assert error in said(request_, **given)["error"]
+    assert server.sim.log.id.tolist() == [1]
+
+
+def test_only_live_servers_are_told():
+    server = Server(fs.Simulation(fs.Workload([0], [10], [1]), fs.Cluster(2)))
+    said = server.answer(b'{"request": "FINISH", "id": 1}')
+    assert said == {"error": "FINISH: all jobs and failures of this server are known: begin it with --live N"}
