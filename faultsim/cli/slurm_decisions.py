@@ -15,6 +15,7 @@ from faultsim.readers.slurm_requests import COMMAND, read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log, written_clock
 from faultsim.reference.slurm import priority as rules
 from faultsim.reference.slurm.accounts import OF_PARENT, Accounts, Association
+from faultsim.reference.slurm.compare_passes import PassComparison, compare_passes
 from faultsim.reference.slurm.compare_priorities import (
     Compared,
     PriorityComparison,
@@ -23,7 +24,7 @@ from faultsim.reference.slurm.compare_priorities import (
 )
 
 #: What each kind of decision is, and the share of it that a model to be trusted reproduces.
-LEAST = {"priorities": 0.999}
+LEAST = {"priorities": 0.999, "main passes": 0.998}
 #: ``PriorityFlags`` that are modelled, or change no priority of a waiting job.
 FLAGS = frozenset({
     "ACCRUE_ALWAYS", "CALCULATE_RUNNING", "FAIR_TREE", "INCR_ONLY", "MAX_TRES", "NO_FAIR_TREE", "NO_NORMAL_ALL",
@@ -47,8 +48,9 @@ def add_command(commands: Any) -> None:
         help="how many of a site's own decisions the model reproduces",
         description="Compare the decisions in a slurmctld.log with those of the model, each from the recorded state "
         "before it: priorities, and the usage, levels of fair share and seconds of running jobs (of GrpTRESRunMins) "
-        "on which they and limits depend. The log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model "
-        "reproduces at least 99.9 % of the priorities, 1 if it reproduces fewer, 2 for bad input.",
+        "on which they and limits depend; with --jobs also the starts and nodes of each pass of the main loop. The "
+        "log needs DebugFlags=Backfill,Priority. Exit status: 0 if the model reproduces at least 99.9 % of the "
+        "priorities and 99.8 % of the passes, 1 if it reproduces fewer, 2 for bad input.",
     )
     parser.add_argument("log", metavar="LOG", help="a slurmctld.log, also packed, or a folder that has one")
     parser.add_argument("--conf", metavar="F", help="slurm.conf (default: beside the log)")
@@ -263,9 +265,10 @@ def perform(args: argparse.Namespace) -> int:
     jobs = read_slurm_requests(jobs_file) if jobs_file else {}
     result, site = compare(log, conf, jobs)
     other = _other_settings(log, site)
+    passes = compare_passes(log, conf, jobs) if jobs else PassComparison()
     kinds: dict[str, Compared] = {
         "priorities": result.priorities, "charges of usage": result.charges, "levels of fair share": result.levels,
-        "seconds of running jobs": result.run_seconds,
+        "seconds of running jobs": result.run_seconds, "main passes": passes.passes, "starts in them": passes.starts,
     }  # fmt: skip
     if not result.priorities.total:
         reasons: Sequence[str] = sorted(result.priorities.left_out)

@@ -231,13 +231,14 @@ class Plan(Record):
 @dataclass(frozen=True, slots=True)
 class Start(Record):
     """A job starts: ``sched: Allocate JobId=1 NodeList=n1 #CPUs=2 Partition=batch``, or in the backfill loop
-    ``Started JobId=1 in batch on n1`` (without CPUs: 0)."""
+    ``Started JobId=1 in batch on n1`` (without CPUs: 0); `array` is the id of its array, 0 for none."""
 
     job: int
     nodes: str
     cpus: int
     partition: str
     backfilled: bool
+    array: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +257,93 @@ class DownNodeReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class QueueBuild(Record):
-    """A pass of the main loop or a cycle of the backfill loop begins: the queue of waiting jobs is built."""
+    """A pass of the main loop or a cycle of the backfill loop begins: the queue of waiting jobs is built; `full` is
+    a pass over the whole queue."""
 
     backfill: bool
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobComplete(Record):
+    """``_job_complete: JobId=7 WEXITSTATUS 0``: a job ends by itself."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedUp(Record):
+    """``_slurm_rpc_epilog_complete: JobId=7 Node=n1``: the clean-up of a job is over on a node; without a job,
+    ``node_did_resp n1``: a node has answered some message; without a node, ``Requeuing JobId=7``: it is over."""
+
+    job: int
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState(Record):
+    """``update_node: node n1 state set to DOWN``, or RESPONDING for ``Node n1 now responding``."""
+
+    node: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grace(Record):
+    """``setting 30 sec preemption grace time for JobId=15 to reclaim resources for JobId=22``."""
+
+    seconds: float
+    job: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preempted(Record):
+    """``preempted JobId=4 has been requeued to reclaim resources for JobId=14``; `by` is 0 where it is not written."""
+
+    job: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationMade(Record):
+    """``Created reservation=team users=u1 nodes=n[5-6] ... start=... end=...``."""
+
+    name: str
+    nodes: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationGone(Record):
+    """``delete_resv: Name=later`` or ``Purging vestigial reservation team``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationFlags(Record):
+    """``create_resv: Name=maint ... Flags=MAINT``: comes before the record of its nodes."""
+
+    name: str
+    flags: str
+
+
+@dataclass(frozen=True, slots=True)
+class CycleTest(Record):
+    """``Test JobId=25 at 2026-12-01T00:05:24 on g[1-2],n[1-6]``: a test of node selection in a backfill cycle."""
+
+    job: int
+    at: float
+    nodes: str
+
+
+@dataclass(frozen=True, slots=True)
+class CycleEnd(Record):
+    """The end of a backfill cycle, or of a part of it if `yields` is set."""
+
+    yields: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,21 +16,31 @@ from typing import Protocol
 
 from faultsim.data.slurmctld_records import (
     Charge,
+    CleanedUp,
+    CycleEnd,
+    CycleTest,
     Decay,
     DependencyTest,
     DownNodeReply,
     EffectiveUsage,
     FairTree,
+    Grace,
+    JobComplete,
     JobEnd,
     Level,
     NewPriority,
+    NodeState,
     NormalizedUsage,
     Plan,
+    Preempted,
     Priority,
     QueueBuild,
     QueuedPriority,
     Record,
     Requeue,
+    ReservationFlags,
+    ReservationGone,
+    ReservationMade,
     RunSecondsLeft,
     Setting,
     SlurmctldLog,
@@ -291,13 +301,15 @@ def _one_line_kinds() -> list[OneLine]:
         ),
         OneLine(
             (b"Allocate",),
-            rb"Allocate JobId=(?:\d+_\d+\()?(\d+)\)? NodeList=(\S+) #CPUs=(\d+) Partition=(\S+)",
-            lambda time, line, found: Start(time, line, int(found[0]), found[1], int(found[2]), found[3], False),
+            rb"Allocate JobId=(?:(\d+)_\d+\()?(\d+)\)? NodeList=(\S+) #CPUs=(\d+) Partition=(\S+)",
+            lambda time, line, found: Start(
+                time, line, int(found[1]), found[2], int(found[3]), found[4], False, int(found[0] or 0)
+            ),
         ),
         OneLine(
             (b"_start_job:",),
-            rb"Started JobId=(?:\d+_\d+\()?(\d+)\)? in (\S+) on (\S+)",
-            lambda time, line, found: Start(time, line, int(found[0]), found[2], 0, found[1], True),
+            rb"Started JobId=(?:(\d+)_\d+\()?(\d+)\)? in (\S+) on (\S+)",
+            lambda time, line, found: Start(time, line, int(found[1]), found[3], 0, found[2], True, int(found[0] or 0)),
         ),
         OneLine(
             (b"requeue",),
@@ -321,8 +333,8 @@ def _one_line_kinds() -> list[OneLine]:
         ),
         OneLine(
             (b"Running",),
-            rb"sched: Running job scheduler",
-            lambda time, line, found: QueueBuild(time, line, False),
+            rb"sched: Running job scheduler(?: for)?( full queue)?",
+            lambda time, line, found: QueueBuild(time, line, False, bool(found[0])),
         ),
         OneLine(
             (b"_attempt_backfill:",),
@@ -338,6 +350,72 @@ def _one_line_kinds() -> list[OneLine]:
             (b"update_job_dependency:",),
             rb"Dependency information for JobId=(\d+)",
             lambda time, line, found: DependencyTest(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"_job_complete:",),
+            rb"_job_complete: JobId=(?:\d+_\d+\()?(\d+)\)? (?:WEXITSTATUS|WTERMSIG|OOM)",
+            lambda time, line, found: JobComplete(time, line, int(found[0])),
+        ),
+        OneLine(
+            (b"_slurm_rpc_epilog_complete:",),
+            rb"epilog_complete: JobId=(?:\d+_\d+\()?(\d+)\)? Node=(\S+)",
+            lambda time, line, found: CleanedUp(time, line, int(found[0]), found[1]),
+        ),
+        OneLine(
+            (b"Requeuing",),
+            rb"Requeuing JobId=(?:\d+_\d+\()?(\d+)",
+            lambda time, line, found: CleanedUp(time, line, int(found[0]), ""),
+        ),
+        OneLine(
+            (b"node_did_resp",),
+            rb"node_did_resp (\S+)",
+            lambda time, line, found: CleanedUp(time, line, 0, found[0]),
+        ),
+        OneLine(
+            (b"update_node:",),
+            rb"update_node: node (\S+) state set to (\S+)",
+            lambda time, line, found: NodeState(time, line, found[0], found[1]),
+        ),
+        OneLine(
+            (b"Node",),
+            rb"\] Node (\S+) now responding",
+            lambda time, line, found: NodeState(time, line, found[0], "RESPONDING"),
+        ),
+        OneLine(
+            (b"setting",),
+            rb"setting (\d+) sec preemption grace time for JobId=(?:\d+_\d+\()?(\d+)\)? to reclaim resources for "
+            rb"JobId=(?:\d+_\d+\()?(\d+)",
+            lambda time, line, found: Grace(time, line, float(found[0]), int(found[1]), int(found[2])),
+        ),
+        OneLine(
+            (b"preempted",),
+            rb"preempted JobId=(?:\d+_\d+\()?(\d+)\)? has been \w+ to reclaim resources for JobId=(?:\d+_\S*\()?(\d*)",
+            lambda time, line, found: Preempted(time, line, int(found[0]), int(found[1] or 0)),
+        ),
+        OneLine(
+            (b"Created",),
+            rb"Created reservation=(\S+) .*?nodes=(\S+) .*?start=(\S+) end=(\S+)",
+            lambda time, line, found: ReservationMade(time, line, found[0], found[1], clock(found[2]), clock(found[3])),
+        ),
+        OneLine(
+            (b"create_resv:",),
+            rb"create_resv: Name=(\S+) .*?Flags=(\S+)",
+            lambda time, line, found: ReservationFlags(time, line, found[0], found[1]),
+        ),
+        OneLine(
+            (b"delete_resv:", b"Purging"),
+            rb"(?:delete_resv: Name=|Purging vestigial reservation )(\S+)",
+            lambda time, line, found: ReservationGone(time, line, found[0]),
+        ),
+        OneLine(
+            (b"_dump_job_test:",),
+            rb"Test JobId=(?:\d+_\S*\()?(\d+)\S* at (\S+) on (\S+)",
+            lambda time, line, found: CycleTest(time, line, int(found[0]), clock(found[1]), found[2]),
+        ),
+        OneLine(
+            (b"_attempt_backfill:",),
+            rb"_attempt_backfill: (?:completed|(yield)ing|no jobs to backfill|.*?(yield)ing)",
+            lambda time, line, found: CycleEnd(time, line, bool(found[0] or found[1])),
         ),
         OneLine(
             (b"_internal_setup:",),
