@@ -110,8 +110,9 @@ class Limits:
                     switched_off.add("MaxJobs")
                     if sum(each.user == job.user for each in jobs) >= most:
                         return "QOSMaxJobsPerUserLimit"
-            elif of.own and (most := _number(limits, "MaxJobs")) is not None and "MaxJobs" not in switched_off:
-                if len(jobs) >= most:
+            elif of.own and "MaxJobs" not in switched_off:
+                most = _number(limits, "MaxJobs")
+                if most is not None and len(jobs) >= most:
                     return "AssocMaxJobsLimit"
             if (most := _number(limits, "MaxWall")) is not None and (kind == "QOS" or of.own):
                 if "MaxWall" not in switched_off and job.limit > most:

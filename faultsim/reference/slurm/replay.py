@@ -306,7 +306,8 @@ class Replay:
 
     def _waiting(self, known: _Known, time: float) -> Waiting:
         request = known.request
-        assert request is not None and known.ask is not None
+        assert request is not None
+        assert known.ask is not None
         runs = request.runs
         submit = runs[min(known.starts, len(runs) - 1)].submit if runs else 0.0
         settings = self.site.conf.settings
