@@ -28,11 +28,11 @@ class Ask:
     gpus : int
         GPUs on each node.
     gpu_type : str
-        "" for any type.
+        Empty for any type.
     exclusive : bool
         Whether the job takes whole nodes.
     features : str
-        ``a&b``, ``a|b``, a feature, or "".
+        ``a&b``, ``a|b``, a feature, or empty.
     required, excluded : frozenset of int
         Indices of nodes named with ``-w`` and ``-x``.
     """
@@ -75,9 +75,9 @@ class Waiting:
     submit : float
         Seconds; a requeue sets a new one.
     priority : mapping of str to int
-        By partition; "" for all others.
+        By partition; the empty name is for all others.
     reservation : str
-        "" for none.
+        Empty for none.
     array : int
         Id of the array it is an element of, 0 for none.
     left : int
