@@ -9,6 +9,8 @@ Of the queue it has the first jobs, and the job that is explained.  Keys, with l
   place), None for a job without a reservation
 - of the running jobs ``decision``, ``start``, ``expected`` (s), ``allocated``, ``held``, ``place``
 - ``down``: (node, when it is up again, the job that holds it or -1) of nodes that are down
+- ``shares`` of a site: for each running job (node, cores, MiB, GPUs) of its nodes; ``failures``: how many each node has
+  had, if the run counts them, else None
 - ``predictions``: (begin, end, node) of those that have not passed, if the caller owns time, else None
 
 A place is a box (x, y, z, a, b, c) on a torus, a set of hosts (bit i: host i) on a pod, and None on a cluster.
@@ -20,6 +22,7 @@ from libc.stdlib cimport calloc, free as c_free
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN
 from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.site.shares cimport cores_of, gpus_of, mebibytes_of, share_t, site_of
 from faultsim._core.state cimport JOB_HELD
 from faultsim._core.tables.machine cimport place_t
 
@@ -61,11 +64,21 @@ cdef int32_t holder_of(sim_t *s, int32_t node, list running) except -2:
     return -1
 
 
+cdef list shares_for_python(sim_t *s, int32_t job):
+    cdef int32_t i
+    cdef share_t *each
+    found = []
+    for i in range(site_of(&s.machine).held[job].n):
+        each = &site_of(&s.machine).held[job].item[i]
+        found.append((each.node, cores_of(each.word), mebibytes_of(each.word), gpus_of(each.word)))
+    return found
+
+
 cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
     cdef int32_t i, node, first = s.queue.end
     cdef int64_t k
     cdef place_t place
-    cdef object places = None, predictions = None
+    cdef object places = None, predictions = None, shares = None, failures = None
     if most < s.queue.end - s.queue.head:
         first = s.queue.head + most
     queue = [s.queue.job[i] for i in range(s.queue.head, first)]
@@ -78,6 +91,10 @@ cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
         for job in running:
             place = s.machine.placed.place_of(s.machine.state, job)
             places.append(place_for_python(s, &place))
+    if s.machine.shared:
+        shares = [shares_for_python(s, job) for job in running]
+        if s.trace.count != NULL:
+            failures = [s.trace.count[node] for node in range(s.nodes)]
     down = []
     if s.trace.down != NULL:
         down = [(node, s.trace.up_at[node], holder_of(s, node, running))
@@ -106,6 +123,8 @@ cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
         "allocated": [s.allocated[job] for job in running],
         "held": [s.state[job] == JOB_HELD for job in running],
         "place": places,
+        "shares": shares,
+        "failures": failures,
         "down": down,
         "predictions": predictions,
         "p": s.predictions.p,

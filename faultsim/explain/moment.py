@@ -5,6 +5,7 @@ engine has one.  So the rules of `faultsim.explain.rules` are those of one progr
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,13 @@ from faultsim.data.world import AbsenceRows, World
 from faultsim.explain.places import CountedTable, FinderTable, places_of
 from faultsim.policies.settings import Settings
 from faultsim.reference.absences import Absences, no_absences
+from faultsim.reference.capacity import Amounts
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.scheduling.schedulers import Backfill, Conservative
+from faultsim.reference.site.nodes import asks_of
 from faultsim.reference.state import Release, Reservation, State
 from faultsim.reference.torus.boxes import Box
 from faultsim.reference.torus.listed_table import ListedTable
@@ -140,6 +143,10 @@ class Moments:
         self.rules = rules_of(settings)
         self.most = jobs_that_matter(self.rules["scheduler"])
         self.table, self.nodes = places_of(settings)
+        #: What jobs request of nodes that they share, by number.
+        self.asks = None if world.asks is None else asks_of(world.asks)
+        if self.asks is not None:  # heads are all that the rules of `faultsim.explain.shared` compare with
+            self.most = 1
         self.world = WorldRows(World(predictions=world.predictions, columns=world.columns))
         recovery, checkpointing = settings.recovery, settings.checkpointing
         self.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
@@ -154,11 +161,17 @@ class Moments:
             self.world.predictions, self.world.p = snapshot["predictions"], snapshot["p"]
         jobs = self._running(snapshot)
         state.running = list(jobs.values())
+        for job in state.running if state.shares else ():
+            for node, share in job.grant.items():
+                state.left[node] = state.left[node].plus(share, -1)
+        state.failures_of = snapshot["failures"] or state.failures_of
         state.queue = self._waiting(snapshot)
         state.up = {node: up for node, up, _ in snapshot["down"]}
         state.holders = {node: jobs.get(job) for node, _, job in snapshot["down"]}
         state.down = sum(job is None for job in state.holders.values())
-        state.free = self.nodes - state.down - sum(job.allocated for job in state.running)
+        if state.shares:
+            state.down = sum(state.left[node].cores for node in state.up)
+        state.free = state.capacity - state.down - sum(job.allocated for job in state.running)
         if self.table is not None:
             state.busy = sum(job.mask for job in state.running)
             state.tell_table()
@@ -182,7 +195,15 @@ class Moments:
             found[number] = job
         for job, place in zip(found.values(), snapshot["place"] or (), strict=False):
             job.box = self._box(place)
+        for job, shares in zip(found.values(), snapshot["shares"] or (), strict=False):
+            job.grant = {node: Amounts(*amounts) for node, *amounts in shares}
+        self._add_asks(found.values())
         return found
+
+    def _add_asks(self, jobs: Iterable[Job]) -> None:
+        if self.asks is not None:
+            for job in jobs:
+                job.ask = self.asks[job.index]
 
     def _waiting(self, snapshot: dict[str, object]) -> list[Job]:
         names = ("queue", "queue_rows", "submit", "estimate", "size", "need", "rank", "interval", "restarts", "saved")
@@ -197,6 +218,7 @@ class Moments:
                 job.interval, job.cost = interval, self.cost
             job.restarts, job.safe = restarts, saved
             found.append(job)
+        self._add_asks(found)
         return found
 
     def _box(self, place: tuple[int, ...] | int) -> Box:

@@ -64,9 +64,9 @@ class CountedTable(PodTable):
 
 
 def places_of(settings: Settings) -> tuple[BoxTable | None, int]:
-    """The machine's places (None for a cluster) and its number of nodes."""
+    """The machine's places (None for a cluster or a site) and its number of nodes."""
     machine = settings.machine
-    if machine["name"] == "cluster":
+    if machine["name"] in ("cluster", "site"):
         return table_of(settings)
     if machine["name"] == "pod":
         pod = CountedTable(machine)

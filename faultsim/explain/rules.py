@@ -19,6 +19,7 @@ from faultsim.explain.plans import (
     placed_claims,
     sizes_for,
 )
+from faultsim.explain.shared import reason_on_nodes
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.conservative import cluster_hole, meet, torus_hole
 from faultsim.reference.scheduling.queueing import fixed_box, occupied_at, shadow_time
@@ -36,6 +37,8 @@ def reason(moment: Moment, job: Job) -> Reason:
         if job.start > state.now:
             return Reason(Cause.START_DELAY, until=job.start, start=job.start)
         return Reason(Cause.RUNNING, until=state.expected_end(job), start=job.start)
+    if state.shares:
+        return reason_on_nodes(moment, job, reason) or Reason(Cause.NEXT_PASS)
     scheduler = state.settings.scheduler
     found = no_place(state, job)
     if moment.absences is not None:
@@ -47,7 +50,8 @@ def reason(moment: Moment, job: Job) -> Reason:
 
 def up_times(state: State, job: Job) -> list[float]:
     """When the nodes of a held job that are down are expected to be up."""
-    held = (up for node, up in state.up.items() if state.holder(node) is job)
+    mine = job.grant.__contains__ if state.shares else lambda node: state.holder(node) is job
+    held = (up for node, up in state.up.items() if mine(node))
     return [up if state.repairs_known else math.inf for up in held]
 
 

@@ -26,6 +26,7 @@ from faultsim.report.metric_tables import Results, baseline_of, explained, metri
 from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
 from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
+from faultsim.report.site import shared_nodes
 from faultsim.report.svg import NARROW, inline_svg
 from faultsim.report.table import Cell, Table
 from faultsim.report.waiting import reasons_of
@@ -113,10 +114,12 @@ def report_run(
     from_where = list(source) or _sources(result)
     draw = pictures()
     first, spread, goodput = metric_tables(runs)
+    shared = list(shared_nodes(result, draw))
     sections = [
         Section("Metrics", [first, Stack([*_differing(runs), spread])]),
         Section("Capacity", [*_capacity(runs, draw), goodput, *energy_of(runs, power)]),
         Section("Over time", list(_timelines(runs, draw))),
+        *([Section("Shared nodes", shared)] if shared else []),
         Section("Who ran where", list(_places(result, draw, reasons))),
         Section("Jobs", [*_distributions(runs, draw), _by_size(result), *time_between_kills(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),

@@ -9,6 +9,20 @@ from typing import NamedTuple, overload
 from faultsim.data.notebook import table_html
 from faultsim.errors import OptionError
 
+#: The resources of a node that jobs share, in the order of their columns.
+RESOURCE_WORDS = ("cores", "memory", "GPUs")
+
+
+def shortage_words(short: Sequence[str], beside: str | None) -> str:
+    """What is missing, and beside what.
+
+    Examples
+    --------
+    >>> shortage_words(("GPUs", "memory"), None), shortage_words(("memory",), "GPUs")
+    ('GPUs and memory', 'memory beside free GPUs')
+    """
+    return " and ".join(short) + (f" beside free {beside}" if beside else "")
+
 
 class Cause(StrEnum):
     """What keeps a job from starting, or where it is if nothing does (model.md#reasons).  Each is its word.
@@ -99,6 +113,16 @@ class Reason:
         RUNNING, ENDED: its times (s); START_DELAY: only the first.
     reservation : str
         CLOSED: the name of the reservation.
+    request : str
+        On a `Site` whose nodes jobs share, what the job requests.  `needed`, `free` and `up` are then nodes, or cores
+        of a job of any number of nodes: `free`, those that can serve it now; `up`, those that could if no job ran.
+    short : tuple of str
+        NO_ROOM on such a site: "GPUs", "memory", "cores", each of which is missing by itself (model.md#site-reasons),
+        or "empty nodes".  FRAGMENTED there: empty, as each is free by itself.
+    beside : str
+        NO_ROOM on such a site: "GPUs" or "cores", of which enough is free by itself.
+    shortage : str
+        `short` and `beside` in words, as "memory beside free GPUs"; None elsewhere.
 
     Examples
     --------
@@ -129,6 +153,9 @@ class Reason:
     start: float | None = None
     finish: float | None = None
     reservation: str | None = None
+    request: str | None = None
+    short: tuple[str, ...] | None = None
+    beside: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.cause, Cause):
@@ -152,6 +179,18 @@ class Reason:
                 out[field.name] = None if value == math.inf else value
         return out
 
+    @property
+    def shortage(self) -> str | None:
+        """What is missing on a site whose nodes jobs share.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Reason(fs.Cause.NO_ROOM, short=("memory",), beside="GPUs").shortage
+        'memory beside free GPUs'
+        """
+        return shortage_words(self.short, self.beside) if self.short else None
+
     def __repr__(self) -> str:
         given = (field.name for field in fields(self)[1:] if getattr(self, field.name) is not None)
         more = "".join(f", {name}={getattr(self, name)!r}" for name in given)
@@ -170,7 +209,14 @@ def _nodes(count: int | None) -> str:
     return f"{count} node" if count == 1 else f"{count} nodes"
 
 
+def _asked(r: Reason) -> str:
+    return r.request or _nodes(r.needed)
+
+
 def _free(r: Reason) -> str:
+    if r.request is not None:
+        waits = f", waits for {r.shortage}" if r.shortage else ""
+        return f": needs {r.request}{waits}"
     return f": needs {_nodes(r.needed)}, {r.free} {'is' if r.free == 1 else 'are'} free"
 
 
@@ -180,10 +226,22 @@ def _room(r: Reason) -> str:
     return "no release is known to make room" if r.until == math.inf else f"room is expected at {_at(r.until)}"
 
 
+def _fragmented(r: Reason) -> str:
+    if r.request is not None:
+        return f"{_free(r)}, of which each is free, but not on the same nodes; {_room(r)}"
+    return f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}"
+
+
+def _nodes_down(r: Reason) -> str:
+    if r.request is not None:
+        return f": needs {r.request}, and too many nodes that could serve it are down; {_room(r)}"
+    return f": needs {_nodes(r.needed)}, {r.up} are up; {_room(r)}"
+
+
 def _closed(r: Reason) -> str:
     name = f"reservation {r.reservation!r}" if r.reservation else "the reservation"
     when = f"{name} of {_at(r.begin)} to {_at(r.until)}"
-    return f": would reach into {when}; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
+    return f": would reach into {when}; this job would take {_asked(r)} and end at {_at(r.ends)}"
 
 
 def _delays(r: Reason) -> str:
@@ -191,18 +249,19 @@ def _delays(r: Reason) -> str:
         return f": job {r.blocker_id} is first, and waits: {r.because}"
     less = "" if r.extra is None else f", which leaves {_nodes(max(r.extra, 0))}"
     when = f"the reservation of job {r.blocker_id} at {_at(r.begin)}{less}"
-    return f": {when}; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
+    return f": {when}; this job would take {_asked(r)} and end at {_at(r.ends)}"
 
 
 def _reserved(r: Reason) -> str:
     if r.begin is None:
-        own = f"this job would take {_nodes(r.needed)} and end at {_at(r.ends)}"
-        return f": reservations of other jobs are in the way; {own}"
+        own = "" if r.until is None else f"; its own begins at {_at(r.until)}"
+        said = f"this job would take {_asked(r)} and end at {_at(r.ends)}"
+        return f": reservations of other jobs are in the way; {said}{own}"
     own = "" if r.until is None else f"; its own begins at {_at(r.until)}"
     if r.until == math.inf:
         own = "; it has no reservation itself"
     when = f"the reservation of job {r.blocker_id} at {_at(r.begin)}"
-    return f": {when} is in the way; this job would take {_nodes(r.needed)} and end at {_at(r.ends)}{own}"
+    return f": {when} is in the way; this job would take {_asked(r)} and end at {_at(r.ends)}{own}"
 
 
 def _not_eligible(r: Reason) -> str:
@@ -218,8 +277,8 @@ _TEXTS: dict[Cause, Callable[[Reason], str]] = {
     Cause.ON_HOLD: lambda r: ": until it is released",
     Cause.NOT_SUBMITTED: lambda r: f": its submit time is {_at(r.until)}",
     Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
-    Cause.FRAGMENTED: lambda r: f"{_free(r)}, the largest free place has {r.largest}; {_room(r)}",
-    Cause.NODES_DOWN: lambda r: f": needs {_nodes(r.needed)}, {r.up} are up; {_room(r)}",
+    Cause.FRAGMENTED: _fragmented,
+    Cause.NODES_DOWN: _nodes_down,
     Cause.DRAINED: lambda r: f": needs {_nodes(r.needed)}, {r.free} of those that are free are not drained",
     Cause.CLOSED: _closed,
     Cause.LIMIT: lambda r: f"{_free(r)}, and {r.kept_back} more are kept back; {_room(r)}",

@@ -427,6 +427,63 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         """
         return Result.explain(self, job, policies)
 
+    @property
+    def resources(self) -> Columns:
+        """The ledger of each resource of a `Site`: core-seconds, MiB-seconds and GPU-seconds by account.
+
+        Columns ``resource``, ``unit``, ``capacity`` and its parts: ``held`` by jobs, ``stranded`` (model.md#stranded),
+        ``down`` (free, on nodes that are down) and ``idle``, over the makespan.
+
+        Raises
+        ------
+        OptionError
+            As of `stranded`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
+        >>> table = fs.simulate(log, "site:n=1x4cx2v100", record=True).resources
+        >>> table["unit"].tolist(), table["held"].tolist(), table["stranded"].tolist()
+        (['core-s', 'GPU-s'], [50.0, 10.0], [0.0, 20.0])
+        """
+        from faultsim.results.site_use import ledger_of
+
+        return Columns(ledger_of(self), "resources")
+
+    def waits_for(self, by: str | ArrayLike | None = None) -> Columns:
+        """What jobs of a `Site` waited for, in hours by group (model.md#site-reasons).
+
+        Jobs without room wait for the resources that are short, as "memory beside free GPUs"; jobs with room for "other
+        jobs first".  Hours are those in the queue, of jobs that ran, up to each decision to start them.
+
+        Parameters
+        ----------
+        by : str or array_like, optional
+            The groups, as of `by`; without it, jobs that request GPUs and others.
+
+        Returns
+        -------
+        Columns
+            The group, ``reason``, ``hours`` and ``share`` of the hours of the group, the longest first in each.
+
+        Raises
+        ------
+        OptionError
+            As of `stranded`, or for an unknown column.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload([0, 0], [7200, 10], [1, 1], columns={"cores": [1, 1], "gpus": [2, 1]})
+        >>> table = fs.simulate(log, "site:n=1x4cx2v100", record=True).waits_for()
+        >>> table["group"].tolist(), table["reason"].tolist(), table["hours"].tolist()
+        (['GPU jobs'], ['GPUs'], [2.0])
+        """
+        from faultsim.results.site_waits import waits_for
+
+        return waits_for(self, by)
+
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: The resources of a node, in the order of their columns here.
 RESOURCES = ("cores", "memory", "gpus")
+UNITS = ("core-s", "MiB-s", "GPU-s")
 
 
 class Shared(Protocol):
@@ -112,7 +113,35 @@ def stranded_of(result: Shared) -> dict[str, float]:
     >>> stranded_of(run)
     {'cores': 0.0, 'gpus': 0.5}
     """
-    return _Sweep(Use(result, "stranded")).stranded()
+    return Sweep(Use(result, "stranded"), "stranded capacity").stranded()
+
+
+def ledger_of(result: Shared) -> dict[str, Values]:
+    """Of each resource of which the site has any: amounts times seconds by account, and their unit.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
+    >>> table = ledger_of(fs.simulate(log, "site:n=1x4cx2v100", record=True))
+    >>> table["unit"].tolist(), table["held"].tolist(), table["stranded"].tolist()
+    (['core-s', 'GPU-s'], [50.0, 10.0], [0.0, 20.0])
+    """
+    use = Use(result, "resources")
+    lost = np.zeros(6)
+    for begin, end, amounts in _Lost(use, "stranded capacity").spans():
+        lost += amounts * (end - begin)
+    there = np.flatnonzero(use.seconds > 0)
+    found: dict[str, Values] = {
+        "resource": np.array([RESOURCES[at] for at in there]),
+        "unit": np.array([UNITS[at] for at in there]),
+        "capacity": use.seconds[there],
+        "held": (use.shares * (use.end - use.begin)[:, None]).sum(axis=0)[there],
+        "stranded": lost[:3][there],
+        "down": lost[3:][there],
+    }
+    rest: Floats = found["capacity"] - found["held"] - found["stranded"] - found["down"]
+    return found | {"idle": np.maximum(rest, 0.0)}
 
 
 def over_time(result: Shared, parts: int) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
@@ -128,7 +157,7 @@ def over_time(result: Shared, parts: int) -> tuple[Floats, dict[str, tuple[Float
     """
     use = Use(result, "use over time")
     bounds = np.linspace(*result.span, parts + 1)
-    spans = list(_Sweep(use).spans())
+    spans = list(Sweep(use, "use over time").spans())
     begin, end = (np.array([each[at] for each in spans]) for at in (0, 1))
     lost = np.array([amounts for *_, amounts in spans]).reshape(-1, 3)
     total = use.has.sum(axis=0)
@@ -152,19 +181,20 @@ def _mean_over(bounds: Floats, begin: Floats, end: Floats, amount: Values) -> Fl
     return mean
 
 
-class _Sweep:
+class Sweep:
     """The instants of a run, in order of time: what is free of each node, and how many jobs of each form wait."""
 
-    def __init__(self, use: Use) -> None:
+    def __init__(self, use: Use, what: str) -> None:
         self.use, asks = use, use.asks
         split = (asks.nodes[use.job] == 0) & (use.count > 1) & ~use.exclusive
         if split.any():
             row = int(use.job[np.argmax(split)])
             raise OptionError(
-                f"stranded capacity is not known: job {use.result.jobs['id'][row]} of any number of nodes is on "
+                f"{what} is not known: job {use.result.jobs['id'][row]} of any number of nodes is on "
                 f"several, and how its cores are shared out is not recorded; give numbers of nodes"
             )
         self.form, rows = _forms(asks)
+        self.rows = rows
         self.one = np.stack([np.where(asks.nodes > 0, asks.cores, 1), asks.memory, asks.gpus], axis=1)[rows]
         self.alone: Flags = asks.exclusive[rows]
         which = use.result.machine.node_classes()
@@ -185,16 +215,16 @@ class _Sweep:
             self.others[at, node] = usable & np.delete(enough, at, axis=1).all(axis=1)
 
     def _changes(self) -> tuple[Floats, list[tuple[int, int, int]]]:
-        """Times, and what happens then: 0 and 1: a stay begins, ends; 2: jobs of a form wait; 3: a node is down."""
+        """Times, and what happens then: 0 and 1: a stay begins, ends; 2: a job waits; 3: a node is down."""
         use = self.use
         begin, end = use.result.span
         times: list[float] = []
         what: list[tuple[int, int, int]] = []
-        since: dict[int, float] = dict(enumerate(use.result.jobs["submit"].tolist()))
+        since: dict[int, float] = dict(enumerate(use.result.jobs["eligible"].tolist()))
         for stay in np.argsort(use.begin, kind="stable").tolist():
             job = int(use.job[stay])
             times += [float(use.begin[stay]), float(use.end[stay]), since[job], float(use.begin[stay])]
-            what += [(0, stay, 1), (1, stay, 1), (2, int(self.form[job]), 1), (2, int(self.form[job]), -1)]
+            what += [(0, stay, 1), (1, stay, 1), (2, job, 1), (2, job, -1)]
             since[job] = float(use.end[stay])
         trace = use.result.failures
         for time, node, down in () if trace is None else zip(*(each.tolist() for each in _outages(trace)), strict=True):
@@ -221,7 +251,7 @@ class _Sweep:
                 last = float(times[at])
             kind, which, change = what[at]
             if kind == 2:
-                self.waiting[which] += change
+                self._wait(which, change)
             elif kind == 3:
                 self.down[which] += change
                 self._look(which)
@@ -230,6 +260,9 @@ class _Sweep:
                     share = use.has[node] if use.exclusive[which] else self._share(which)
                     self.free[node] += share if kind else -share
                     self._look(node)
+
+    def _wait(self, job: int, change: int) -> None:
+        self.waiting[self.form[job]] += change
 
     def _share(self, stay: int) -> NDArray[np.int64]:
         """On each node of a stay."""
@@ -244,6 +277,13 @@ class _Sweep:
                 lost = self.may[:, forms].any(axis=1) & ~self.others[at][:, forms].any(axis=1) & (self.down == 0)
                 found[at] = self.free[lost, at].sum()
         return found
+
+
+class _Lost(Sweep):
+    """What is stranded, and what is free of nodes that are down."""
+
+    def _now(self) -> Floats:
+        return np.concatenate([super()._now(), self.free[self.down > 0].sum(axis=0)])
 
 
 def _forms(asks: AskRows) -> tuple[Indices, Indices]:

@@ -80,13 +80,6 @@ class Execution:
         return self._log if self._told is None else self._told.log
 
     @property
-    def unexplained(self) -> str:
-        """Where the run has rules that `faultsim.explain` lacks: in which case `why` is not available; "" elsewhere."""
-        if self.world.asks is not None:
-            return "where jobs share the nodes of a site"
-        return ""
-
-    @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
 

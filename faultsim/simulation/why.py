@@ -12,7 +12,7 @@ import numpy as np
 from faultsim import checks, renames
 from faultsim.data.conditions import KINDS
 from faultsim.data.event_kinds import FIRST_ENDED, JOB_STATES, JobState
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import OptionError
 from faultsim.results.reasons import Cause, Reason, Span, Why
 from faultsim.results.result import Result
 from faultsim.results.revision import caveat
@@ -26,8 +26,6 @@ def why_now(execution: Execution, job: int) -> Reason:
     """`Simulation.why`."""
     from faultsim.explain.rules import reason
 
-    if execution.unexplained:
-        raise NotAvailableError(f"why is not available {execution.unexplained}")
     row = checks.whole("job, a row of the log,", job, low=0, high=execution.n_jobs - 1)
     number, _, submit, start, finish = execution.engine.state_of(row)
     state = JOB_STATES[number]

@@ -62,7 +62,7 @@ def test_random_runs_second_by_second():
         begin, end = (int(t) for t in found.span)
         has = np.array([[4, 10, 2], [4, 10, 2], [6, 9, 0]])
         asks = np.stack([columns[name] for name in ("cores", "memory", "gpus")], axis=1)
-        held, stranded = np.zeros(3), np.zeros(3)
+        held, stranded, down = np.zeros(3), np.zeros(3), np.zeros(3)
         table = found.allocations
         for t in range(begin, end):
             free = has.copy()
@@ -75,6 +75,7 @@ def test_random_runs_second_by_second():
             waits = [j for j in range(n) if log.submit[j] <= t < found.jobs["finish"][j] and j not in runs]
             for node in range(3):
                 if node == 0 and 5 <= t < 12:
+                    down += free[node]
                     continue
                 for r in range(3):
                     want = [j for j in waits if asks[j, r] > 0 and (asks[j] <= has[node]).all()]
@@ -84,6 +85,12 @@ def test_random_runs_second_by_second():
         total = has.sum(axis=0) * (end - begin)
         assert list(found.utilization.values()) == pytest.approx(held / total)
         assert list(found.stranded.values()) == pytest.approx(stranded / total)
+        ledger = found.resources
+        assert ledger["unit"].tolist() == ["core-s", "MiB-s", "GPU-s"]
+        for name, expected in {"capacity": total, "held": held, "stranded": stranded, "down": down}.items():
+            assert ledger[name] == pytest.approx(expected)
+        assert ledger["idle"] == pytest.approx(total - held - stranded - down)
+        assert ledger["down"][0] == pytest.approx(found.ledger["down"])
 
 
 def test_what_has_no_resources_says_so():

@@ -109,10 +109,13 @@ def test_a_page_is_made_of_a_run(result, tmp_path):
     pytest.importorskip("matplotlib")
     from faultsim.report import report_run
 
-    page = report_run(result)
-    page.write(tmp_path / "run.html")
-    assert "core-seconds" in str(result)
-    assert (tmp_path / "run.html").stat().st_size > 10_000
+    report_run(result).write(tmp_path / "any.html")  # jobs of any number of nodes
+    assert "how its cores are shared out is not recorded" in (tmp_path / "any.html").read_text()
+    log = LOG.with_columns(nodes=np.where(LOG.columns["cores"] == 16, 2, 1))
+    report_run(fs.simulate(log, SITE, failures=FAILURES, record=True)).write(tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text()
+    for words in ("What jobs waited for", "GPU-s", "Waits by partition", "one on top of another"):
+        assert words in text, words
 
 
 def test_a_log_as_a_file_keeps_what_jobs_ask_for(tmp_path):
@@ -150,8 +153,6 @@ def test_rates_of_failures_are_of_nodes(engine):
     assert found.tolist() == [*whole.tolist(), whole[0]]
 
 
-def test_what_is_not_available_says_so(result):
-    with pytest.raises(fs.NotAvailableError, match="why is not available where jobs share"):
-        result.why(0)
+def test_what_is_not_available_says_so():
     with pytest.raises(fs.NotAvailableError, match="live= is not available"):
         fs.Simulation(LOG, SITE, live=100)
