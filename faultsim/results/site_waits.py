@@ -33,8 +33,8 @@ def waits_for(result: Waited, by: str | ArrayLike | None = None) -> Columns:
     >>> import faultsim as fs
     >>> log = fs.Workload([0, 0], [7200, 10], [1, 1], columns={"cores": [1, 1], "gpus": [2, 1]})
     >>> table = waits_for(fs.simulate(log, "site:n=1x4cx2v100", record=True))
-    >>> table["group"], table["reason"], table["hours"]
-    (array(['GPU jobs'], dtype='<U8'), array(['GPUs'], dtype='<U4'), array([2.]))
+    >>> table["group"].tolist(), table["reason"].tolist(), table["hours"].tolist()
+    (['GPU jobs'], ['GPUs'], [2.0])
     """
     use = Use(result, "waits_for")
     name, groups, group = _groups(result, use, by)
