@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from faultsim.errors import OptionError
-from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.groups import plot_waits_by
 from faultsim.plot.resources import plot_resources
 from faultsim.report.numbers import Amount, exact, three_digits
@@ -44,8 +43,6 @@ def shared_nodes(result: "Result", draw: Draw) -> Iterator[Part]:
         )
         yield draw(lambda name=name: plot_resources(result, name), said, said)
     yield _reasons(result, column)
-    said = "Nodes over time, the jobs of a node one on top of another"
-    yield draw(lambda: plot_gantt(result), said, said)
 
 
 def _ledger(ledger: "Columns") -> Table:

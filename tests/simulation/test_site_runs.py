@@ -114,7 +114,7 @@ def test_a_page_is_made_of_a_run(result, tmp_path):
     log = LOG.with_columns(nodes=np.where(LOG.columns["cores"] == 16, 2, 1))
     report_run(fs.simulate(log, SITE, failures=FAILURES, record=True)).write(tmp_path / "run.html")
     text = (tmp_path / "run.html").read_text()
-    for words in ("What jobs waited for", "GPU-s", "Waits by partition", "one on top of another"):
+    for words in ("What jobs waited for", "GPU-s", "Waits by partition", "Who ran where"):
         assert words in text, words
 
 
