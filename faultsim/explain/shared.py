@@ -92,25 +92,64 @@ def room_at(state: State, ask: Ask) -> float:
 
 def by_scheduler(moment: Moment, job: Job, reason: Rest) -> Reason | None:
     """The reason of a job that fits, by the rule of the scheduler."""
-    state, scheduler, head = moment.state, moment.state.settings.scheduler, moment.order[0]
-    needed, ends = job.ask.needed, moment.ends(job)
-    name = "" if "object" in scheduler else scheduler["name"]
-    if name == "conservative":
-        own = None if state.disturbed else state.reservations.get(job.index)
-        return Reason(Cause.RESERVED, until=None if own is None else own.begin, needed=needed, ends=ends)
-    if name not in ("fcfs", "easy", "preemptive", "backfill"):
-        return Reason(Cause.OUTSIDE, needed=needed, free=state.site.all_served(job.ask, free_now(state)))
+    scheduler = moment.state.settings.scheduler
+    rule = None if "object" in scheduler else _RULES.get(scheduler["name"])
+    if rule is None:
+        free = moment.state.site.all_served(job.ask, free_now(moment.state))
+        return Reason(Cause.OUTSIDE, needed=job.ask.needed, free=free)
+    return rule(moment, job, reason)
+
+
+def fcfs(moment: Moment, job: Job, reason: Rest) -> Reason | None:
+    """Behind the head; None of the head itself."""
+    head = moment.order[0]
+    return None if job is head else _because_of(moment, head, Reason(Cause.BEHIND_HEAD, because=reason(moment, head)))
+
+
+def easy(moment: Moment, job: Job, reason: Rest) -> Reason | None:
+    """Whether it would delay the head (model.md#site-easy)."""
+    state, head, ends = moment.state, moment.order[0], moment.ends(job)
     if job is head:
         return None
-    if name == "fcfs" or (name == "preemptive" and not scheduler["backfill"]):
-        found = Reason(Cause.BEHIND_HEAD, because=reason(moment, head))
-    else:
-        T = room_at(state, head.ask)
-        if ends <= T or has_room_beside(state, job, head, T):
-            first = name != "backfill" or scheduler["depth"] == 1
-            return None if first else Reason(Cause.RESERVED, needed=needed, ends=ends)
-        found = Reason(Cause.WOULD_DELAY, needed=needed, begin=T, ends=ends)
+    T = room_at(state, head.ask)
+    if ends <= T or has_room_beside(state, job, head, T):
+        return None
+    return _because_of(moment, head, Reason(Cause.WOULD_DELAY, needed=job.ask.needed, begin=T, ends=ends))
+
+
+def preemptive(moment: Moment, job: Job, reason: Rest) -> Reason | None:
+    """As EASY, or as FCFS without backfilling."""
+    return (easy if moment.state.settings.scheduler["backfill"] else fcfs)(moment, job, reason)
+
+
+def backfill(moment: Moment, job: Job, reason: Rest) -> Reason | None:
+    """As EASY; a job that does not delay the head may delay another reservation."""
+    found = easy(moment, job, reason)
+    if found is not None or job is moment.order[0] or moment.state.settings.scheduler["depth"] == 1:
+        return found
+    return Reason(Cause.RESERVED, needed=job.ask.needed, ends=moment.ends(job))
+
+
+def conservative(moment: Moment, job: Job, reason: Rest) -> Reason | None:
+    """Its own reservation, which others before it delay."""
+    state = moment.state
+    own = None if state.disturbed else state.reservations.get(job.index)
+    until = None if own is None else own.begin
+    return Reason(Cause.RESERVED, until=until, needed=job.ask.needed, ends=moment.ends(job))
+
+
+def _because_of(moment: Moment, head: Job, found: Reason) -> Reason:
     return replace(found, blocker=moment.row_of(head), blocker_id=moment.id_of(head))
+
+
+#: Name of a scheduler -> its rule.
+_RULES: dict[str, Callable[[Moment, Job, Rest], Reason | None]] = {
+    "fcfs": fcfs,
+    "easy": easy,
+    "preemptive": preemptive,
+    "backfill": backfill,
+    "conservative": conservative,
+}
 
 
 def has_room_beside(state: State, job: Job, head: Job, T: float) -> bool:
