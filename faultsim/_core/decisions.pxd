@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.faults.progress cimport move_t
 from faultsim._core.job_columns cimport Moment
+from faultsim._core.site_decisions cimport SiteView
 from faultsim._core.state cimport sim_t
 from faultsim._core.tables.machine cimport permit_t, place_t
 
@@ -24,6 +25,7 @@ cdef class Decision(Moment):
     cdef double time
     cdef int64_t extra
     cdef uint64_t *later     # [placed] the occupancy then
+    cdef SiteView site       # where jobs share nodes; else None
 
     cdef int32_t find(self, object given) except -1
     cdef int sort(self) except -1
@@ -31,6 +33,7 @@ cdef class Decision(Moment):
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int look_ahead(self, int32_t head) except -1
     cdef dict pod(self)
+    cdef SiteView on_site(self)
     cdef bint is_on_hold(self, int32_t job)
     cdef str phrase(self, int32_t job)
 
@@ -59,6 +62,7 @@ cdef class Decision(Moment):
     cdef int leave_queue(self, int32_t at) except -1
     cdef int32_t head_of(self, object head) except -1
     cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1
+    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given) except -1
     cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1
     cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1

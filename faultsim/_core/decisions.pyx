@@ -83,7 +83,12 @@ cdef object nodes_in(const uint64_t *mask, int32_t words):
 
 
 # What jobs of a machine take, in words of messages.
-_TAKEN = {"cluster": ("nodes", ("nodes",)), "torus": ("boxes", ("box",)), "pod": ("slices", ("cubes", "nodes"))}
+_TAKEN = {
+    "cluster": ("nodes", ("nodes",)),
+    "torus": ("boxes", ("box",)),
+    "pod": ("slices", ("cubes", "nodes")),
+    "site": ("shares of nodes", ("nodes",)),
+}
 
 
 cdef int end_move(sim_t *s, int32_t job, const move_t *cost) noexcept nogil:
@@ -134,6 +139,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const 
     cdef Decision d = Decision.__new__(Decision)
     s.n_decisions += 1
     d.door = engine.door
+    d.site = engine.site_view
     d.engine, d.s, d.number, d.kind, d.at, d.reader = engine, s, s.n_decisions, kind, s.now, reader
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding and s.asked.question == ASK_SCHEDULE else s.unforeseen
@@ -289,7 +295,7 @@ cdef class Decision(Moment):
 
     @property
     def free(self):
-        """Free nodes."""
+        """Free nodes, on a site free cores."""
         _inside = self.enter(True)
         self.check()
         return usable(self.s)
@@ -315,12 +321,14 @@ cdef class Decision(Moment):
 
     @property
     def occupancy(self):
-        """Which nodes are taken or down: bool of shape (nodes,), on a pod of its hosts, on a torus (x, y, z)."""
+        """Which nodes are down or have jobs: bool of shape (nodes,), on a pod of its hosts, on a torus (x, y, z)."""
         cdef machine_t *m = &self.s.machine
         cdef int32_t i
         _inside = self.enter(True)
         self.check()
         self.refuse_unless_named()
+        if self.site is not None:
+            return self.site.occupied(self.s)
         busy = np.array([m.named.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
         shape = self.engine.settings.machine
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
@@ -351,10 +359,12 @@ cdef class Decision(Moment):
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
     def fits(self, job):
-        """Whether a job could be started now: enough nodes are free, on a torus in one box, on a pod in one slice."""
+        """Whether a job could start now: enough nodes are free, in a box or slice where it needs one."""
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
+        if self.site is not None:
+            return self.s.state[j] == JOB_QUEUED and self.site.has_room(self.s, j)
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
             return False
         if asks_shape(self.s, j):
@@ -377,6 +387,8 @@ cdef class Decision(Moment):
         cdef place_t *found = NULL
         cdef int32_t nodes
         cdef long count, cap = 0
+        if self.site is not None:
+            self.refuse("a site has no boxes: choose nodes by d.free_amounts")
         if not m.boxes:
             self.refuse("a pod has no boxes: choose by d.slices or d.free_cubes" if m.placed else
                         "a cluster has no boxes: choose nodes by d.occupancy")
@@ -442,6 +454,27 @@ cdef class Decision(Moment):
             self.refuse("only a pod has cubes and slices")
         return machine
 
+    @property
+    def free_amounts(self):
+        """What is free of each node of a site: cores, MiB and GPUs, int64 (nodes, 3); 0 on nodes that are down."""
+        _inside = self.enter(True)
+        self.check()
+        return self.on_site().free_amounts(self.s)
+
+    def shares(self, job):
+        """What a running job has of nodes of a site: node, cores, MiB and GPUs, int64 of shape (k, 4), by node."""
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        self.on_site()
+        if self.s.state[j] != JOB_RUNNING and self.s.state[j] != JOB_HELD:
+            self.refuse(f"job {job} has no nodes: it {self.phrase(j)}")
+        return self.site.shares(self.s, j)
+
+    cdef SiteView on_site(self):
+        if self.site is None:
+            self.refuse("only a site has nodes that jobs share")
+        return self.site
+
     cdef int look_ahead(self, int32_t head) except -1:
         """The shadow of a waiting job: when it could start, and what is left over then."""
         cdef sim_t *s = self.s
@@ -451,7 +484,9 @@ cdef class Decision(Moment):
         if self.head == head and self.epoch == s.epoch:
             return 0
         self.epoch = s.epoch
-        if not m.placed:
+        if self.site is not None:
+            self.time = self.site.look_ahead(s, head, &self.extra)
+        elif not m.placed:
             self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
             if self.time == INFINITY:
                 self.extra = 0
@@ -496,7 +531,8 @@ cdef class Decision(Moment):
         Returns
         -------
         (float, int)
-            Seconds, ``inf`` if never (model.md#easy); nodes.
+            Seconds, ``inf`` if never (model.md#easy); nodes, on a site those (or the cores, for a job of any number of
+            nodes) that are offered to the job beyond what it needs.
         """
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
@@ -780,11 +816,19 @@ cdef class Decision(Moment):
         cdef bint outlives
         cdef permit_t permit
         cdef place_t place
-        if s.state[job] != JOB_QUEUED or size > usable(s):
+        if s.state[job] != JOB_QUEUED or (size > usable(s) and self.site is None):
             return 0
         if job == head:
             self.refuse(f"job {self.row_of(job)} cannot be backfilled ahead of itself")
         self.look_ahead(head)
+        if self.site is not None:
+            if not self.site.choose_past(s, job, head, self.time):
+                return 0
+            if do_it:
+                at = self.waiting_at(job)
+                self.act("started")
+                self.launch(job, at, self.site.cores_chosen(s), NULL)
+            return 1
         outlives = end_if_started(s, job) > self.time
         if not m.placed:
             if outlives and size > self.extra:
@@ -819,7 +863,8 @@ cdef class Decision(Moment):
         job : int
             Its row.
         nodes : sequence of int, optional
-            On a cluster as many free nodes as its size; on a pod the hosts of a free slice that is large enough.
+            On a cluster as many free nodes as its size; on a pod the hosts of a free slice that is large enough; on a
+            site nodes that have room for it, of each of which, in this order, it takes what it needs.
         box : sequence of 6 int, optional
             On a torus: base x, y, z and extents a, b, c of a free box that is large enough, as `boxes` lists them; by
             default the placement rule chooses among those of the smallest size that has one.
@@ -832,9 +877,11 @@ cdef class Decision(Moment):
         cdef machine_t *m = &self.s.machine
         cdef place_t place
         cdef bint found = False
-        if size > usable(self.s):
+        if self.site is not None:
+            self.begin_on_site(j, at, job, given)
+        elif size > usable(self.s):
             self.refuse(f"job {job} cannot start: it needs {size} nodes and {usable(self.s)} are free")
-        if given is not None:
+        elif given is not None:
             self.begin(j, at, size, given)
         elif not m.placed:
             self.act("started")
@@ -853,6 +900,23 @@ cdef class Decision(Moment):
             self.act("started")
             self.launch(j, at, size, &place)
         self.note("start", (self.row_of(j),), {} if given is None else {given[0]: given[1].tolist()})
+
+    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given) except -1:
+        """Start a job on its shares of nodes."""
+        cdef const int32_t[::1] node
+        cdef str why
+        if given is None:
+            if not self.site.choose(self.s, job):
+                self.refuse(f"job {row} cannot start: it has no room on the nodes")
+        else:
+            self.check_kind(given[0])
+            node = given[1]
+            self.check_distinct(job, node, self.s.nodes, "node")
+            why = self.site.choose_named(self.s, job, row, &node[0] if node.shape[0] else NULL, node.shape[0])
+            if why:
+                self.refuse(why)
+        self.act("started")
+        return self.launch(job, at, self.site.cores_chosen(self.s), NULL)
 
     cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1:
         """Start a job on the nodes that the caller chose."""
@@ -1035,6 +1099,8 @@ cdef class Decision(Moment):
         if not (0.0 <= saving < INFINITY and 0.0 <= restarting < INFINITY):
             self.refuse(f"the costs of a move must be 0 s or more, and finite: got {saving:g} s and {restarting:g} s")
         self.refuse_unless_named()
+        if self.site is not None:
+            self.refuse(f"job {job} cannot move: jobs that share nodes do not move")
         cost.live, cost.checkpoint_cost, cost.restart_cost = is_live, saving, restarting
         if given is None:
             ways = "box=" if m.boxes else "cubes= or nodes=" if m.placed else "nodes="

@@ -39,6 +39,7 @@ from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_ext
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
+from faultsim._core.site_decisions cimport new_site_view
 from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
@@ -128,6 +129,7 @@ cdef class Engine:
     cdef readonly str owed
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
+    cdef readonly object site_view   # SiteView where jobs share nodes; else None
     cdef tuple foreseen      # the arrays of predictions, once the caller has added some
 
     def __cinit__(self):
@@ -178,6 +180,8 @@ cdef class Engine:
             if kind in parts.factories:
                 options = settings.scheduler["order"] if kind == "order" else getattr(settings, kind)
                 call_factory(parts.factories[kind], s, options, self.given)
+        if s.machine.shared:
+            self.site_view = new_site_view(s)
         if s.track.on:
             self.translate(progress_open(s))
             self.translate(outages_before(s))
@@ -389,7 +393,10 @@ cdef class Engine:
         if self.s.machine.boxes:
             place = self.s.machine.placed.place_of(self.s.machine.state, job)
             return tuple([place.part[i] for i in range(6)])
-        found = np.empty(self.s.allocated[job], np.int32)
+        many = self.s.allocated[job]
+        if self.s.machine.shared:
+            many = self.s.machine.shared.count(self.s.machine.state, job)
+        found = np.empty(many, np.int32)
         nodes = found
         self.s.machine.named.list_nodes(self.s.machine.state, job, &nodes[0])
         return found
@@ -700,6 +707,8 @@ cdef class Engine:
             other.point_to_told()
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
+        if other.s.machine.shared:
+            other.site_view = new_site_view(&other.s)
         other.ready = True
         return other
 

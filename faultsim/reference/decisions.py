@@ -19,8 +19,10 @@ from faultsim.reference.faults.failures import hold, kill_for_good, requeue, rol
 from faultsim.reference.job import Job, expected_if_started, where
 from faultsim.reference.places import given_place
 from faultsim.reference.pod.table import PodTable
+from faultsim.reference.scheduling import site_decisions as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
+from faultsim.reference.site.nodes import Grant
 from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
 
@@ -109,6 +111,9 @@ class Decision:
         """Which nodes are taken or down."""
         self._check()
         state = self._state
+        if state.shares:
+            whole = zip(state.left, state.site.amounts, strict=True)
+            return np.array([node in state.up or left != has for node, (left, has) in enumerate(whole)])
         if state.table is None:
             busy = np.ones(state.nodes, np.bool_)
             busy[state.free_nodes] = False
@@ -139,6 +144,8 @@ class Decision:
     def fits(self, job: int) -> bool:
         """Whether a job could start now."""
         found, state = self._find(job), self._state
+        if state.shares:
+            return found in state.queue and shared.fits(state, found)
         if found not in state.queue or found.needs > state.open_to_start:
             return False
         return state.table is None or state.table.fits(state.blocked, found.needs)
@@ -146,6 +153,8 @@ class Decision:
     def boxes(self, job: int, size: int | None = None) -> object:
         """The free boxes that a job could take."""
         found, table = self._find(job), self._state.table
+        if self._state.shares:
+            self._refuse("a site has no boxes: choose nodes by d.free_amounts")
         if table is None:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         if not table.are_boxes:
@@ -153,6 +162,21 @@ class Decision:
         free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
+
+    @property
+    def free_amounts(self) -> object:
+        """What is free of each node."""
+        self._check()
+        self._check_shares()
+        return shared.free_amounts(self._state)
+
+    def shares(self, job: int) -> object:
+        """What a job has of each of its nodes."""
+        found = self._find(job)
+        self._check_shares()
+        if found not in self._state.running:
+            self._refuse(f"job {job} has no nodes: it {self._phrase(found)}")
+        return shared.shares(found)
 
     def slices(self, job: int, size: int | None = None) -> object:
         """The free slices that a job could take."""
@@ -191,6 +215,9 @@ class Decision:
         boxes = self._permitted(found, self._head(head), max_growth)
         if boxes is None:
             return False
+        if isinstance(boxes, dict):
+            self._begin_shared(found, boxes)
+            return True
         box = self._rule(found, boxes) if boxes else None
         self._begin(found, box, [] if state.table is not None else free_nodes_for(state, found))
         return True
@@ -200,12 +227,17 @@ class Decision:
     def start(self, job: int, *, nodes: object = None, box: object = None, cubes: object = None) -> None:
         """Start a waiting job."""
         found, state = self._waiting(job), self._state
-        if found.needs > state.open_to_start:
+        if found.needs > state.open_to_start and not state.shares:
             self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.open_to_start} are free")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
-        named = given_place(state, found, given, self._refuse, moves=False)
-        if named is not None:
-            self._begin(found, *named)
+        place = given_place(state, found, given, self._refuse, moves=False)
+        if state.shares:
+            grant = shared.chosen(state, found) if place is None else shared.named(state, found, place[1], self._refuse)
+            if grant is None:
+                self._refuse(f"job {job} cannot start: it has no room on the nodes")
+            self._begin_shared(found, grant)
+        elif place is not None:
+            self._begin(found, *place)
         elif state.table is None:
             self._begin(found, None, free_nodes_for(state, found))
         else:
@@ -331,20 +363,22 @@ class Decision:
         cost = Cost(float(checkpoint_cost), float(restart_cost), live)
         if not all(0.0 <= seconds < math.inf for seconds in cost[:2]):
             self._refuse(f"the costs of a move must be 0 s or more, and finite: got {cost[0]:g} s and {cost[1]:g} s")
+        if state.shares:
+            self._refuse(f"job {job} cannot move: jobs that share nodes do not move")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
-        named = given_place(state, found, given, self._refuse, moves=True)
-        if named is None:
+        place = given_place(state, found, given, self._refuse, moves=True)
+        if place is None:
             ways = "nodes=" if state.table is None else "box=" if state.table.are_boxes else "cubes= or nodes="
             self._refuse(f"say where job {job} moves to: {ways}")
-        elif named[0] is None:
-            left, taken = sorted(set(found.nodes) - set(named[1])), sorted(set(named[1]) - set(found.nodes))
+        elif place[0] is None:
+            left, taken = sorted(set(found.nodes) - set(place[1])), sorted(set(place[1]) - set(found.nodes))
             if not taken:
                 self._refuse(f"job {job} already has these nodes")
             self._act("moved")
             state.swap(found, left, taken)
         else:
             self._act("moved")
-            state.relocate(found, named[0])
+            state.relocate(found, place[0])
         interrupt(state, found, cost)
         state.events += 1
         if not self._moved:
@@ -457,19 +491,23 @@ class Decision:
 
     def _extra(self, head: Job, time: float) -> int:
         state = self._state
+        if state.shares:
+            return shared.offered_beyond(state, head, time)
         if math.isinf(time):
             return 0
         if state.table is not None:
             return state.nodes - occupied_at(state, time).bit_count() - head.needs
         return state.open_to_start + sum(row.size for row in state.releases() if row.time <= time) - head.needs
 
-    def _permitted(self, job: Job, head: Job, growth: int) -> list[Box] | None:
-        """None: it may not start; else the boxes that it may take, none of them on a cluster."""
+    def _permitted(self, job: Job, head: Job, growth: int) -> list[Box] | Grant | None:
+        """None: it may not start; else the boxes that it may take, none of them on a cluster; on a site its shares."""
         state = self._state
-        if job not in state.queue or job.needs > state.open_to_start:
+        if job not in state.queue or (job.needs > state.open_to_start and not state.shares):
             return None
         if job is head:
             self._refuse(f"job {self._rows[job.index]} cannot be backfilled ahead of itself")
+        if state.shares:
+            return shared.chosen_beside(state, job, head)
         time = shadow_time(state, head)
         in_time = expected_if_started(job, state.now + state.delay) <= time
         if state.table is None:
@@ -486,6 +524,16 @@ class Decision:
     def _rule(self, job: Job, boxes: list[Box]) -> Box:
         state = self._state
         return place(state, job, unsuspected(state, boxes), state.blocked, window_at(state, job, state.now))
+
+    def _begin_shared(self, job: Job, grant: Grant) -> None:
+        backfilled = job is not self._order[0]
+        self._act("started")
+        self._order.remove(job)
+        self._state.begin_shared(job, grant, backfilled=backfilled)
+
+    def _check_shares(self) -> None:
+        if not self._state.shares:
+            self._refuse("only a site has nodes that jobs share")
 
     def _begin(self, job: Job, box: Box | None, nodes: list[int]) -> None:
         backfilled = job is not self._order[0]

@@ -18,6 +18,7 @@ _TAKEN = {
     "cluster": ("nodes", ("nodes",)),
     "torus": ("boxes", ("box",)),
     "pod": ("slices", ("cubes", "nodes")),
+    "site": ("shares of nodes", ("nodes",)),
 }
 
 
@@ -51,6 +52,8 @@ def given_place(
         _distinct(asked, state.table.slices.n_cubes, "cube", job, refuse)
         numbers = [cube * hosts + host for cube in asked for host in range(hosts)]
     _distinct(numbers, state.nodes, "node", job, refuse)
+    if state.shares:
+        return None, numbers
     if state.table is None:
         if len(numbers) != job.size:
             refuse(f"job {job.row} asks for {job.size} nodes, got {len(numbers)}")

@@ -14,7 +14,7 @@ from faultsim._core.door import Door
 from faultsim.arrays import Flags
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import BusyError, InputError, OptionError
+from faultsim.errors import BusyError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine
 from faultsim.policies import External
 from faultsim.reading import read
@@ -90,6 +90,11 @@ def check_run(log: Workload, machine: Machine, scheduler: External, options: dic
     refuse_conditions(log, "an environment")
     run = Run(log, machine, scheduler=scheduler, **options)
     run.fitting_log()
+    if run.machine.asks(run.machine.prepared(run.log)) is not None:
+        raise NotAvailableError(
+            f"environments are not available with a log whose jobs share the nodes of {run.machine}: leave the column "
+            f"cores out, or give a Cluster"
+        )
     return {name: getattr(run, name) for name in options}
 
 

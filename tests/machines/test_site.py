@@ -202,7 +202,6 @@ def test_sizes_are_cores_and_so_is_the_capacity():
     ("options", "message"),
     [
         ({"placement": fs.MaxFreePartition()}, "MaxFreePartition"),
-        ({"scheduler": fs.External()}, "External is not supported where jobs share the nodes"),
         ({"rescheduling": fs.Fars(300, "sul"), "predictor": "interval:precision=1,recall=1,interval=300"}, "Fars"),
         ({"migration": fs.Defragment()}, "Defragment"),
         ({"recovery": fs.HotSpares(1)}, "HotSpares"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from helpers.deciders import ByHand, assert_same, easy
 from helpers.runs import pods, runs
+from helpers.site_runs import drawn_run
 
 CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move", "withdraw", "hold", "release")
 STOPS = ("requeue", "hold", "kill", "checkpoint", "withdraw", "release")
@@ -60,6 +61,9 @@ def random_place(rng, d, job, hosts=0):
     if hosts and rng.random() < 0.9:
         sizes = [size for row, size in zip(d.queue.tolist(), d.queue.size.tolist(), strict=True) if row == job]
         return random_slice(rng, d, job, rng.choice([*sizes, *sizes, *sizes, rng.randrange(1, 9)]), hosts)
+    if outcome(d, ("free_amounts", (), {})) != "refused":  # a site
+        few = [rng.randrange(-1, busy.size + 1) if rng.random() < 0.1 else rng.randrange(busy.size) for _ in range(9)]
+        return {"nodes": [*dict.fromkeys(few[: rng.choice([1, 1, 1, 2, 3, 9])])]}
     if busy.ndim == 1:
         free = np.flatnonzero(~busy).tolist() if rng.random() < 0.7 else list(range(-1, busy.size + 1))
         sizes = [size for row, size in zip(d.queue.tolist(), d.queue.size.tolist(), strict=True) if row == job]
@@ -105,6 +109,8 @@ def seen(d):
     shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
     shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
     shown += [[np.asarray(where).tolist() for where in running.where]]
+    shown += [outcome(d, ("free_amounts", (), {})), [outcome(d, ("shares", (job,), {})) for job in running]]
+    shown += [[outcome(d, ("shadow", (job,), {})) for job in queue[:2]]]
     return [*shown, [outcome(d, ("slices", (job,), {})) for job in queue], outcome(d, ("free_cubes", (), {}))]
 
 
@@ -183,6 +189,12 @@ def test_random_acts_change_nothing_unless_they_are_taken(run, seed):
 @given(runs(on=pods()), st.integers(0, 2**32))
 def test_the_same_on_pods(run, seed):
     check_run(run, seed)
+
+
+@given(st.integers(0, 2**32))
+def test_the_same_on_sites(seed):
+    rng = np.random.default_rng(seed)
+    check_run(drawn_run(rng, int(rng.integers(2, 14))), seed)
 
 
 @given(runs(), st.integers(0, 2**32), st.sampled_from([ZeroDivisionError, KeyboardInterrupt, SystemExit]))

@@ -129,6 +129,8 @@ def test_a_decision_refuses_other_threads_too():
         lambda: d.boxes(0),
         lambda: d.slices(0),
         lambda: d.free_cubes,
+        lambda: d.free_amounts,
+        lambda: d.shares(0),
         lambda: d.start(0, cubes=[1]),
         lambda: d.may_backfill(0),
         lambda: d.backfill(0),

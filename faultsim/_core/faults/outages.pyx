@@ -119,36 +119,70 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
 
 cdef int fail_shared(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
     """A failure of a node that jobs share: each of them that is not held is hit (model.md#site-failures)."""
-    cdef trace_t *f = &s.trace
+    s.trace.n_handled += 1
+    s.n_events += 1
+    count_failure(s, node)
+    return hit_jobs(s, node, until, -1, wanted)
+
+
+cdef int hit_jobs(sim_t *s, int32_t node, double until, int32_t last, bint *wanted) noexcept nogil:
+    """Hits the jobs of a node after `last` (-1: none has been hit), one by one, as an answer may stop each."""
     cdef const int32_t *found
     cdef int32_t i, job, n = 0
     cdef int code
-    cdef bint effect = False, more = until > s.now and (not f.down[node] or until > f.up_at[node])
-    f.n_handled += 1
-    s.n_events += 1
-    count_failure(s, node)
     found = s.machine.shared.jobs_on(s.machine.state, node, &s.releases, &n)
     if found == NULL:
         return NO_MEMORY
     for i in range(n):
         job = found[i]
-        if s.state[job] != JOB_RUNNING:
+        if job <= last or s.state[job] != JOB_RUNNING:
             continue
-        effect = True
-        if s.record.on and record_event(s, EV_FAILURE, job, node) < 0:
-            return NO_MEMORY
-        roll_back(s, job)
-        code = s.recovery.killed(s.recovery.state, s, job)
+        s.trace.n_hit += last < 0
+        last = job
+        if s.asked.on[<int>ASK_FAILURE]:
+            s.asked.node, s.asked.until = node, until
+            return pose_question(s, <int>ASK_FAILURE, job, after_shared_answer)
+        code = hit_job(s, node, job)
         if code < 0:
             return code
-    f.n_hit += effect
+    return end_shared_failure(s, node, until, last >= 0, wanted)
+
+
+cdef int hit_job(sim_t *s, int32_t node, int32_t job) noexcept nogil:
+    """What becomes of a job on a node that fails, unless an act has stopped or held it."""
+    if s.record.on and record_event(s, EV_FAILURE, job, node) < 0:
+        return NO_MEMORY
+    if s.state[job] != JOB_RUNNING:
+        return OK
+    roll_back(s, job)
+    return s.recovery.killed(s.recovery.state, s, job)
+
+
+cdef int after_shared_answer(void *sim, bint *wanted) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t job = s.asked.job
+    cdef int code = hit_job(s, s.asked.node, job)
+    return code if code < 0 else hit_jobs(s, s.asked.node, s.asked.until, job, wanted)
+
+
+cdef int end_shared_failure(sim_t *s, int32_t node, double until, bint effect, bint *wanted) noexcept nogil:
+    """All jobs of the node have been hit: it goes down."""
+    cdef trace_t *f = &s.trace
+    cdef const int32_t *found
+    cdef int32_t i, n = 0
+    cdef int code
+    cdef bint more = until > s.now and (not f.down[node] or until > f.up_at[node])
     if not effect and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
         return NO_MEMORY
     if more:
-        for i in range(n if s.recovery.keeps_nodes else 0):
-            code = s.recovery.share_down(s.recovery.state, s, found[i], not f.down[node], until)
-            if code < 0:
-                return code
+        if s.recovery.keeps_nodes:
+            found = s.machine.shared.jobs_on(s.machine.state, node, &s.releases, &n)
+            if found == NULL:
+                return NO_MEMORY
+            for i in range(n):
+                code = s.recovery.share_down(s.recovery.state, s, found[i], not f.down[node], until)
+                if code < 0:
+                    return code
         if go_down(s, node, until) < 0:
             return NO_MEMORY
     if effect or more:

@@ -18,10 +18,10 @@ from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, s
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, open_site_choice, open_site_then,
-    refuse_form, site_choice_t, site_now, site_release, site_then_t,
+    choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, open_site_choice, open_site_then,
+    refuse_form, site_choice_t, site_shadow, site_then_t,
 )
-from faultsim._core.site.shares cimport ask_t, chosen_cores, fits_in, needed, site_of, site_t
+from faultsim._core.site.shares cimport chosen_cores, fits_in, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -146,33 +146,11 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     pass
 
 
-cdef double shadow(easy_t *p, sim_t *s, const ask_t *ask, int64_t *there) noexcept nogil:
-    """The first release after which the head has room; `then` is that time."""
-    cdef site_t *m = site_of(&s.machine)
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t i = 0
-    cdef double time
-    site_now(&p.then, m)
-    there[0] = all_served(m, ask, m.open)
-    if there[0] >= needed(ask):
-        return s.now
-    while i < s.releases.n:
-        time = max(s.now, items[i].end)
-        if time == INFINITY:
-            return INFINITY
-        while i < s.releases.n and items[i].end <= time:
-            site_release(&p.then, m, ask, &items[i], there)
-            i += 1
-        if there[0] >= needed(ask):
-            return time
-    return INFINITY
-
-
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef int64_t there = 0
     cdef int32_t node
-    p.time = shadow(p, s, &m.ask[head], &there)
+    p.time = site_shadow(s, &p.then, &m.ask[head], &there)
     p.starts += 1
     if p.time == INFINITY:
         return OK                # nothing can delay a head that no release helps

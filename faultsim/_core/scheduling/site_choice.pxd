@@ -37,6 +37,8 @@ cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil
 # A job leaves, or a node is repaired; `there`, how much of what `ask` needs can serve it, is kept.
 cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
                        int64_t *there) noexcept nogil
+# The first release after which a job has room; `then` is that time, and `there` how much serves the job then.
+cdef double site_shadow(const sim_t *s, site_then_t *then, const ask_t *ask, int64_t *there) noexcept nogil
 
 
 cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept nogil:
@@ -68,5 +70,8 @@ cdef bint choose_beside(sim_t *s, site_choice_t *p, int32_t job, double t, const
                         const uint64_t *later, int64_t slack) noexcept nogil
 # By how much of what the head needs less serves it in `later`, with what is chosen.
 cdef int64_t chosen_cost(const site_t *m, const ask_t *head, const uint64_t *later) noexcept nogil
+# A node gives so many cores to a job, with what goes with them; `sort_shares` ends what is chosen one by one.
+cdef void put_share(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil
+cdef void sort_shares(site_t *m) noexcept nogil
 # How much of what a job needs can serve it.
 cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil

@@ -1,10 +1,12 @@
 """Which nodes of a site a job gets (model.md#site-placement); the contract is in site_choice.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
     cores_of, gpus_of, less, mebibytes_of, needed, offer_of, served, share_of, share_t, site_of,
@@ -43,6 +45,27 @@ cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, con
         there[0] += served(m, ask, node, free_then(then, node))
 
 
+cdef double site_shadow(const sim_t *s, site_then_t *then, const ask_t *ask, int64_t *there) noexcept nogil:
+    cdef site_t *m = site_of(&s.machine)
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t i = 0
+    cdef double time
+    site_now(then, m)
+    there[0] = all_served(m, ask, m.open)
+    if there[0] >= needed(ask):
+        return s.now
+    while i < s.releases.n:
+        time = max(s.now, items[i].end)
+        if time == INFINITY:
+            return INFINITY
+        while i < s.releases.n and items[i].end <= time:
+            site_release(then, m, ask, &items[i], there)
+            i += 1
+        if there[0] >= needed(ask):
+            return time
+    return INFINITY
+
+
 cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
     cdef int64_t sum_ = 0
     cdef int32_t node
@@ -79,7 +102,7 @@ cdef int by_node(const void *a, const void *b) noexcept nogil:
     return (p > q) - (p < q)
 
 
-cdef inline void put_share(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
+cdef void put_share(site_t *m, const ask_t *ask, int32_t node, int32_t cores) noexcept nogil:
     m.chosen[m.n_chosen].node = node
     m.chosen[m.n_chosen].word = share_of(m, ask, node, cores)
     m.n_chosen += 1
@@ -211,7 +234,7 @@ cdef bint has_enough(const ask_t *ask, const candidate_t *all_, int32_t n) noexc
     return sum_ >= ask.cores
 
 
-cdef inline void sort_shares(site_t *m) noexcept nogil:
+cdef void sort_shares(site_t *m) noexcept nogil:
     if m.n_chosen > 1:
         qsort(m.chosen, <size_t>m.n_chosen, sizeof(share_t), by_node)
 

@@ -35,7 +35,7 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     state.failures_of[node] += 1
     state.failures += 1
     if state.shares:
-        return fail_shared(state, node, downtime)
+        return (yield from fail_shared(state, node, downtime))
     job = state.holder(node)
     killed = job if job is not None and not job.held else None
     if killed is not None:
@@ -57,17 +57,19 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     return effect
 
 
-def fail_shared(state: State, node: int, downtime: float) -> bool:
+def fail_shared(state: State, node: int, downtime: float) -> Generator[str, None, bool]:
     """model.md#site-failures: "A failure kills every job on the node that is not held, by index: one row of the record
     for each, and one failure of the counts."
     """
     killed = [job for job in state.jobs_on(node) if not job.held]
+    state.failures_hit += bool(killed)
     if not killed:
         state.write(FAILURE, None, node)
     for job in killed:
+        yield from state.ask("failure", job, node=node, until=state.now + downtime)
         state.write(FAILURE, job, node)
-        kill(state, job)
-    state.failures_hit += bool(killed)
+        if job in state.running and not job.held:
+            kill(state, job)
     later = stay_down(state, node, state.now + downtime)
     if killed or later:
         state.disturb()
