@@ -149,23 +149,15 @@ def seen(sim, d):
     shown |= {"queue": sim.queue.tolist(), "running": sim.running.tolist()}
     if d is not None:
         columns = ["kind", "at", "left", "disturbed", "down", "repairs", "occupancy", "job", "node", "until", "asked"]
-        columns += [
-            "foreseen",
-            *COLUMNS,
-            "runs",
-            "sizes",
-            "starts",
-            "ends",
-            "where",
-            "amounts",
-            "shares",
-            "first shadows",
-            "slices",
-            "cubes",
-        ]
+        columns += ["foreseen", *COLUMNS, "runs", "sizes", "starts", "ends", "where"]
+        columns += ["amounts", "shares", "first shadows", "slices", "cubes"]
         shown |= dict(zip(columns, seen_of_decision(d), strict=True)) | {"user": d.queue.user.tolist()}
         shown["shadows"] = [(d.shadow(row), d.fits(row)) for row in d.queue]
     return shown
+
+
+#: What depends on the order of the queue.
+_OF_QUEUE = ("disturbed", "user", "shadows", "first shadows")
 
 
 def comparable(shown, kind):
@@ -173,7 +165,7 @@ def comparable(shown, kind):
     if kind is fs.External:
         return shown
     shown["queue"].sort()
-    return {name: value for name, value in shown.items() if name not in (*COLUMNS, "disturbed", "user", "shadows")}
+    return {name: value for name, value in shown.items() if name not in (*COLUMNS, *_OF_QUEUE)}
 
 
 def go_on(sim, until):
