@@ -343,7 +343,7 @@ def _one_line_kinds() -> list[OneLine]:
         ),
         OneLine(
             (b"_attempt_backfill:",),
-            rb"BACKFILL: test for JobId=(\d+) Prio=(\d+) Partition=(\S+)",
+            rb"BACKFILL: test for JobId=(\d+)\S* Prio=(\d+) Partition=(\S+)",
             lambda time, line, found: QueuedPriority(time, line, int(found[0]), int(found[1]), found[2]),
         ),
         OneLine(

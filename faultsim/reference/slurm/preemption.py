@@ -33,8 +33,11 @@ def victims_for(
     if not site.preempts:
         return []
     settings = site.conf.settings
+    nodes = site.nodes_of[partition]
     found = []
     for each in running:
+        if set(each.nodes).isdisjoint(nodes):
+            continue
         if mode_of(site, each) == "OFF" or not may_preempt(site, job, partition, each, each.partition):
             continue
         if each.start > now - settings["PreemptExemptTime"] and settings["PreemptExemptTime"]:

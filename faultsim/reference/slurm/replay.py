@@ -152,6 +152,17 @@ class Replay:
         known = self._known(record.job)
         known.priority[""] = record.priority
         known.gone = False
+        self._test_empty(known)
+
+    def _test_empty(self, known: _Known) -> None:
+        """Test a job on empty nodes, as its submission does: it leaves its sort keys."""
+        part = self.site.partitions.get(known.request.partitions[0]) if known.request is not None else None
+        if part is None or known.ask is None:
+            return
+        features = self.site.features_of(known.ask.features)
+        nodes = [node for node in self.site.nodes_of[part.name] if features[node] and node in self.state.up]
+        self.state.reset_keys(nodes)
+        Selection(self.state.keys).choose(known.ask, nodes, Room(self.site), part)
 
     def _new_priority(self, record: lines.NewPriority) -> None:
         self._known(record.job).priority[""] = record.priority
@@ -204,13 +215,19 @@ class Replay:
             for node in self.site.nodes_of[record.partition]
             if node in self.state.up and node not in away and node not in dirty and (own is None or node in own.nodes)
         ]
-        found = Selection(list(self.state.keys)).choose(known.ask, offered, room, part)
+        # A start sets the keys of the nodes that it chooses from (model.md#slurm-nodes).
+        keys = [weight * 256 + 255 for weight in self.site.weight]
+        found = Selection(keys).choose(known.ask, offered, room, part)
         if found is None or sorted(found) != nodes:
-            found = Selection(list(self.state.keys)).choose(known.ask, nodes, room, part)
+            found = Selection(keys).choose(known.ask, nodes, room, part)
         if found is None or sorted(found) != nodes:
             total = record.cpus or known.ask.need
             found = {node: max(1, total // len(nodes)) for node in nodes}
-        return placed(job, found, part, room, float(record.second))
+        runs = known.request.runs
+        accounted = runs[min(known.starts - 1, len(runs) - 1)].start if runs else math.nan
+        # The line may be written a second later than the start.
+        start = accounted if 0 <= record.second - accounted <= 1 else float(record.second)
+        return placed(job, found, part, room, start)
 
     def _end(self, record: lines.JobEnd) -> None:
         self._clean_before(record.time - LATE_LINE)

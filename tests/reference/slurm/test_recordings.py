@@ -16,7 +16,10 @@ from helpers.scripts import script
 
 CHECKOUT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 PAGE = (CHECKOUT / "docs" / "background" / "slurm-exactness.md").read_text(encoding="utf-8")
-ROWS = [line for line in PAGE.splitlines() if line[:2] == "| " and line[2].isdigit()]
+LINES = PAGE.splitlines()
+SECOND = next(at for at, line in enumerate(LINES) if line.startswith("| recording | main passes"))
+ROWS = [line for line in LINES[:SECOND] if line[:2] == "| " and line[2].isdigit()]
+DECISIONS = {line.split(" | ")[0][2:]: line for line in LINES[SECOND:] if line[:2] == "| " and line[2].isdigit()}
 SCENE = CHECKOUT / "tests" / "readers" / "slurm" / "08s-scene"
 
 
@@ -31,17 +34,35 @@ def test_rows_of_the_page(recordings, data_dir, expected):
     folder = data_dir / "slurm" / "runs" / name
     if not folder.is_dir():
         pytest.skip(f"no recordings of Slurm: {folder} is no folder")
-    found, alone = recordings.compared(folder)
-    assert recordings.row(name, [found], [alone]) == expected
-    assert found.priorities.share >= 0.999
+    found = recordings.compared(folder)
+    assert recordings.priorities_row(name, [found]) == expected
+    assert recordings.decisions_row(name, [found]) == DECISIONS[name]
+    assert found.with_jobs.priorities.share >= 0.999
+    differences = found.decisions.cycles.differences
+    assert len(differences) == found.decisions.cycles.total - found.decisions.cycles.exact
+    assert all(each.cause for each in differences)
+
+
+def test_enough_cycles_and_passes_agree(recordings):
+    """The sums of the page."""
+    cells = next(line for line in LINES[SECOND:] if line.startswith("| **all**")).split(" | ")
+    shares = [int(one.replace(",", "")) / int(all_.replace(",", "")) for one, all_ in (
+        cell.strip(" |").split(" of ") for cell in cells[1:4]
+    )]  # fmt: skip
+    assert shares[0] >= 0.998
+    assert shares[2] >= 0.995
 
 
 def test_all_of_a_scene_with_failures_and_requeues(recordings):
     """This recording is in the repository."""
-    found, _ = recordings.compared(SCENE)
+    result = recordings.compared(SCENE)
+    found = result.with_jobs
     kinds = (found.priorities, found.charges, found.levels, found.run_seconds)
     assert [(each.exact, each.total) for each in kinds] == [(23, 23), (77, 77), (140, 140), (2464, 2464)]
     assert found.priorities.late == 0
+    decisions = result.decisions
+    kinds = (decisions.passes, decisions.cycles, decisions.plans)
+    assert [(each.exact, each.total) for each in kinds] == [(49, 49), (27, 27), (6, 6)]
 
 
 @pytest.mark.parametrize(
