@@ -39,7 +39,7 @@ from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_ext
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
-from faultsim._core.site_decisions cimport new_site_view
+from faultsim._core.site_decisions cimport SiteView, new_site_view
 from faultsim._core.snapshot cimport snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
@@ -129,7 +129,7 @@ cdef class Engine:
     cdef readonly str owed
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
-    cdef readonly object site_view   # SiteView where jobs share nodes; else None
+    cdef readonly SiteView site_view     # where jobs share nodes; else None
     cdef tuple foreseen      # the arrays of predictions, once the caller has added some
 
     def __cinit__(self):
@@ -182,6 +182,7 @@ cdef class Engine:
                 call_factory(parts.factories[kind], s, options, self.given)
         if s.machine.shared:
             self.site_view = new_site_view(s)
+            self.site_view.read_requests(s, self.world.asks, 0, s.known if s.live else 0)
         if s.track.on:
             self.translate(progress_open(s))
             self.translate(outages_before(s))
@@ -231,6 +232,8 @@ cdef class Engine:
         for name in _TOLD:
             if (column := getattr(self.world, name)) is not None:
                 setattr(self.world, name, column.copy())
+        if self.world.asks is not None:
+            self.world.asks = self.world.asks.with_room(0)
         self.given = {**self.given, "world": self.world}
         for name in _TOLD_BY_NAME:
             if self.given.get(name) is not None:
@@ -709,6 +712,7 @@ cdef class Engine:
         other.s.owner = <void *><PyObject *>other
         if other.s.machine.shared:
             other.site_view = new_site_view(&other.s)
+            other.site_view.forms = dict(self.site_view.forms)
         other.ready = True
         return other
 
@@ -753,10 +757,10 @@ cdef class Engine:
 
     # ------------------------------------------------------------------ jobs
 
-    def submit(self, submit, runtime, estimate, size, interval, rank, key, columns, further):
+    def submit(self, submit, runtime, estimate, size, interval, rank, key, columns, further, asks):
         """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs.
 
-        `further` are the numbers of the further columns that a key names.
+        `further` are the numbers of the further columns that a key names; `asks` is what jobs that share nodes request.
         """
         cdef sim_t *s = &self.s
         _inside = self.door.enter()
@@ -767,16 +771,18 @@ cdef class Engine:
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
         if further is not None:
             self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
-        self.add(submit, runtime, estimate, size, interval, rank, key)
+        self.add(submit, runtime, estimate, size, interval, rank, key, asks)
         self.world.columns = columns
 
-    cdef int add(self, submit, runtime, estimate, size, interval, rank, key) except -1:
+    cdef int add(self, submit, runtime, estimate, size, interval, rank, key, asks) except -1:
         cdef sim_t *s = &self.s
         cdef int32_t first = s.known, count = <int32_t>len(submit)
         told = [*zip(self.inputs, (submit, runtime, estimate, size))]
         told += [(column, values) for column, values in (
             (self.world.checkpoint_interval, interval), (self.world.shape_rank, rank),
             (self.given.get("queue_key"), key)) if values is not None]
+        if asks is not None:
+            told += [*zip(self.world.asks.columns(), asks.columns())]
         for column, values in told:
             column[first:first + count] = values
         s.known += count
@@ -787,6 +793,8 @@ cdef class Engine:
             for column in (*(column for column, _ in told), self.rows):
                 column[first:s.known] = column[first:s.known][order]
         self.jobs[self.rows[first:s.known]] = np.arange(first, s.known)
+        if asks is not None:
+            self.site_view.read_requests(s, self.world.asks, first, s.known)
         return self.number(first)
 
     cdef int number(self, int32_t first) except -1:
@@ -1047,17 +1055,30 @@ cdef class Engine:
         """A node fails now; `downtime` inf: the time of its repair is unknown."""
         cdef sim_t *s = &self.s
         _inside = self.door.enter()
-        cdef int32_t node = self.node_at(which), job = job_on(s, node)
+        cdef int32_t node = self.node_at(which), job
         cdef bint wanted = False
         if s.trace.down[node] and s.trace.up_at[node] == INFINITY:
             self.refuse(f"node {node} is down already, for an unknown time: call up({node}) first")
-        if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
-            self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
+        for job in self.jobs_at(node):
+            if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
+                self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
         catch_up(s)
         self.translate(fail_node(s, node, s.now + downtime, &wanted))
         self.translate(settle_hold(s))
         if wanted:
             self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    cdef list jobs_at(self, int32_t node):
+        """The jobs on a node, ascending."""
+        cdef const int32_t *found
+        cdef int32_t i, n = 0
+        if not self.s.machine.shared:
+            i = job_on(&self.s, node)
+            return [] if i < 0 else [i]
+        found = self.s.machine.shared.jobs_on(self.s.machine.state, node, &self.s.releases, &n)
+        if found == NULL:
+            raise MemoryError("no memory for the jobs of a node")
+        return [found[i] for i in range(n)]
 
     def repair_node(self, which):
         """A node that is down is up again."""

@@ -14,6 +14,10 @@ cdef struct site_view_t:
 # The scratch of one simulation on a site.
 cdef class SiteView:
     cdef site_view_t *v
+    cdef dict forms          # live=: requests -> their form
+
+    # What the jobs from `first` to before `last` request, none of which has arrived; only with live=.
+    cdef int read_requests(self, sim_t *s, object rows, int32_t first, int32_t last) except -1
 
     # The shadow of a waiting job; `extra` is 0 if the time is infinite.
     cdef double look_ahead(self, sim_t *s, int32_t head, int64_t *extra) noexcept

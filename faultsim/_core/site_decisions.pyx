@@ -12,8 +12,8 @@ from faultsim._core.scheduling.site_choice cimport (
     site_release, site_shadow, sort_shares,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, cores_of, fits_in, gpus_of, mebibytes_of, needed, node_is_down, offer_of, shares_t, site_of,
-    site_t,
+    ask_t, chosen_cores, cores_of, fits_in, gpus_of, mebibytes_of, needed, node_is_down, offer_of, set_ask, shares_t,
+    site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started
 
@@ -23,6 +23,16 @@ cdef class SiteView:
 
     def __dealloc__(self):
         close_state(self.v)
+
+    cdef int read_requests(self, sim_t *s, object rows, int32_t first, int32_t last) except -1:
+        cdef site_t *m = site_of(&s.machine)
+        cdef int32_t job
+        columns = [column[first:last].tolist() for column in rows.columns()]
+        for job, row in zip(range(first, last), zip(*columns)):
+            nodes, cores, memory, gpus, by_core, exclusive, classes = row
+            set_ask(m, job, nodes, cores, memory, gpus, by_core, exclusive, classes)
+            m.form[job] = <int32_t>self.forms.setdefault(row, len(self.forms))
+        return 0
 
     cdef double look_ahead(self, sim_t *s, int32_t head, int64_t *extra) noexcept:
         cdef site_t *m = site_of(&s.machine)
@@ -115,6 +125,7 @@ cdef void put_amounts(int64_t *out, uint64_t word) noexcept:
 
 cdef SiteView new_site_view(sim_t *s):
     cdef SiteView view = SiteView.__new__(SiteView)
+    view.forms = {}
     cdef part_t part
     cdef site_t *m = site_of(&s.machine)
     view.v = <site_view_t *>open_state(&part, sizeof(site_view_t))

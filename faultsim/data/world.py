@@ -143,6 +143,18 @@ class AskRows:
     exclusive: Flags
     classes: Values
 
+    def columns(self) -> tuple[Values, ...]:
+        """All of them, in the order of the fields."""
+        return self.nodes, self.cores, self.memory, self.gpus, self.by_core, self.exclusive, self.classes
+
+    def and_then(self, other: "AskRows") -> "AskRows":
+        """These jobs, and then others."""
+        return AskRows(*map(np.append, self.columns(), other.columns()))
+
+    def with_room(self, count: int) -> "AskRows":
+        """These jobs, and room for so many more."""
+        return AskRows(*(np.append(column, np.zeros(count, column.dtype)) for column in self.columns()))
+
 
 @dataclass(eq=False, slots=True)
 class World:

@@ -143,10 +143,11 @@ class Moments:
         self.rules = rules_of(settings)
         self.most = jobs_that_matter(self.rules["scheduler"])
         self.table, self.nodes = places_of(settings)
-        #: What jobs request of nodes that they share, by number.
+        #: What jobs request of nodes that they share, by number; of a caller that owns time, by row.
         self.asks = None if world.asks is None else asks_of(world.asks)
         if self.asks is not None:  # heads are all that the rules of `faultsim.explain.shared` compare with
             self.most = 1
+        self.by_row = world.live
         self.world = WorldRows(World(predictions=world.predictions, columns=world.columns))
         recovery, checkpointing = settings.recovery, settings.checkpointing
         self.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
@@ -203,7 +204,7 @@ class Moments:
     def _add_asks(self, jobs: Iterable[Job]) -> None:
         if self.asks is not None:
             for job in jobs:
-                job.ask = self.asks[job.index]
+                job.ask = self.asks[job.row if self.by_row else job.index]
 
     def _waiting(self, snapshot: dict[str, object]) -> list[Job]:
         names = ("queue", "queue_rows", "submit", "estimate", "size", "need", "rank", "interval", "restarts", "saved")

@@ -7,13 +7,14 @@ from typing import Any, NoReturn
 
 from faultsim import checks
 from faultsim.arrays import Floats, Integers, Values
-from faultsim.data.world import World
+from faultsim.data.world import AskRows, World
 from faultsim.errors import DecisionError
 from faultsim.policies.settings import Settings
 from faultsim.reference.engine import Run, make_jobs
 from faultsim.reference.faults.failures import end_holds, fail_now, foresee_hold, repair
 from faultsim.reference.job import duration, where
 from faultsim.reference.scheduling.expressions import check_static
+from faultsim.reference.site.nodes import asks_of
 
 
 class Live(Run):
@@ -38,6 +39,7 @@ class Live(Run):
         key: Floats | None,
         columns: Mapping[str, Values],
         further: Floats | None,
+        asks: AskRows | None,
     ) -> None:
         """ "Jobs arrive, now or later, also ahead of others that have not arrived yet. Their rows follow those of all
         jobs so far".
@@ -50,6 +52,8 @@ class Live(Run):
         new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval, ranks)
         for i, job in enumerate(new):
             job.row = n + i
+        for job, ask in zip(new, [] if asks is None else asks_of(asks), strict=False):
+            job.ask = ask
         check_static(new, state.settings.scheduler["order"], columns)
         to_come = sorted(self.coming.arrivals + new, key=lambda job: (job.submit, job.row))
         here = [job for job in state.jobs if job not in self.coming.arrivals]
@@ -115,9 +119,9 @@ class Live(Run):
         state, number = self.state, self.node_at(node)
         if state.up.get(number) == math.inf:
             refuse(f"node {number} is down already, for an unknown time: call up({number}) first")
-        job = state.holder(number)
-        if job is not None and not job.held and job.finish <= state.now:
-            refuse(f"node {number} has job {job.row}, which ends now: let it end first")
+        for job in state.jobs_on(number):
+            if not job.held and job.finish <= state.now:
+                refuse(f"node {number} has job {job.row}, which ends now: let it end first")
         state.catch_up()
         effect = fail_now(state, number, downtime)
         state.events += 1
@@ -133,9 +137,9 @@ class Live(Run):
         state.catch_up()
         repair(state, number)
         state.events += 1
-        job = state.holder(number)
-        if job is not None and job.held:
-            foresee_hold(state, job)
+        for job in state.jobs_on(number):
+            if job.held:
+                foresee_hold(state, job)
         state.wakes.append(state.now)
 
     # -- below

@@ -88,7 +88,7 @@ class State:
         self.left = list(self.site.amounts)  # site: what no job holds of each node, whether it is up or not
         self.capacity = self.site.cores if self.shares else nodes  # what sizes count
         if self.world.asks is not None:
-            for job, ask in zip(jobs, asks_of(self.world.asks), strict=True):
+            for job, ask in zip(jobs, asks_of(self.world.asks)[: len(jobs)], strict=True):
                 job.ask = ask
         self.delay = float(settings.start_delay)
         self.checking = bool(settings.verify)

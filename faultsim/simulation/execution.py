@@ -8,6 +8,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from faultsim._core.orders.expressions import values
 from faultsim.arrays import Floats
 from faultsim.data.event_kinds import FIRST_WITHOUT_RUN, NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
+from faultsim.data.world import AskRows
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
@@ -111,23 +113,41 @@ class Execution:
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
         refuse_conditions(log, "live=")
-        log = self._told.numbered(log)
+        machine = self._run.machine
+        log = machine.prepared(self._told.numbered(log))
+        told = self._told.and_then(log)
+        machine.check_log(log)
+        self._check_sizes(log)
+        runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
+        saving, asks = self._run.checkpointing, machine.asks(log)
+        counted = log if asks is None else log._derived(size=machine.job_nodes(log))
+        interval = None if saving is None else saving.planned_intervals(counted, estimate)
+        rank = machine.shape_ranks(log)
+        key, further = self._keys_of(log, estimate)
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further, asks)
+        self._told = told
+        if asks is not None:
+            self._note_asks(asks)
+        return log
+
+    def _check_sizes(self, log: Workload) -> None:
+        """Refuse jobs that the machine cannot hold."""
+        for row, why in list(self._run.machine.refusals(log).items())[:1]:
+            raise InputError(f"job {log.id[row]} (row {row}) {why}")
+        if self._run.machine.asks(log) is not None:
+            return
         nodes = self._run.most_nodes
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
         for row in np.flatnonzero(self._run.refused_sizes(log.size))[:1].tolist():
             raise InputError(f"job {log.id[row]}: no listed shape has {log.size[row]} nodes")
-        runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
-        saving = self._run.checkpointing
-        interval = None if saving is None else saving.planned_intervals(log, estimate)
-        told = self._told.and_then(log)
-        self._run.machine.check_log(log)
-        rank = self._run.machine.shape_ranks(log)
-        key, further = self._keys_of(log, estimate)
-        self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
-        self._told = told
-        return log
+
+    def _note_asks(self, asks: AskRows) -> None:
+        """The jobs that came last ask for this; `World.asks` is by row."""
+        assert self.world.asks is not None
+        before = AskRows(*(column[: self.n_jobs - len(asks.nodes)] for column in self.world.asks.columns()))
+        self.world, self._moments = replace(self.world, asks=before.and_then(asks)), None
 
     def _keys_of(self, log: Workload, estimate: Floats) -> tuple[Floats | None, Floats | None]:
         """Of jobs that come later, the keys of an order by which they never change, and the columns that it names."""

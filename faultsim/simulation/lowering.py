@@ -74,8 +74,6 @@ def lower(
     world = make_world(run, log, estimate, formulas=engine == "core")
     if oracle_runtimes:
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
-    if live and world.asks is not None:
-        raise NotAvailableError(f"live= is not available with a log whose jobs share the nodes of {run.machine}")
     if live and world.absences is not None:
         if any(each.users for each in run.reservations):
             raise NotAvailableError(
@@ -118,6 +116,8 @@ def make_room(live: int, columns: list[Values], world: World, told: Told) -> lis
         world.checkpoint_interval = np.append(world.checkpoint_interval, np.full(rest, INFINITY))
     if world.shape_rank is not None:
         world.shape_rank = np.append(world.shape_rank, np.zeros(rest, np.int32))
+    if world.asks is not None:
+        world.asks = world.asks.with_room(rest)
     return [
         np.append(column, np.full(rest, value, column.dtype)) for column, value in zip(columns, _TO_COME, strict=True)
     ]

@@ -58,6 +58,32 @@ def live_runs(draw):
     return log, machine, options
 
 
+SITE = fs.Site(
+    [fs.NodeClass("cpu", 3, cores=4, memory="8M"), fs.NodeClass("gpu", 2, cores=6, memory="16M", gpus=2)],
+    [fs.Partition("all", "cpu,gpu", default=True), fs.Partition("gpus", "gpu")],
+)
+
+
+@st.composite
+def live_runs_on_sites(draw):
+    """The same where jobs share nodes."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    recovery = [fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)]
+    placements = [None, fs.FirstFit(), fs.BestFit(), fs.LeastLoaded(), fs.LeastFailuresFirst(), fs.SafestFirst()]
+    options = {
+        "scheduler": rng.choice([fs.External(), *SCHEDULERS]),
+        "recovery": rng.choice(recovery),
+        "checkpointing": rng.choice(CHECKPOINTING),
+        "overrun": rng.choice(["extend", "kill"]),
+        "start_delay": rng.choice([0.0, 0.0, 2.0]),
+        "unknown": rng.random() < 0.5,
+        "placement": rng.choice(placements),
+        "predictor": fs.Blind(),
+        **rng.choice([{}, {}, {"rescheduling": Restless()}]),
+    }
+    return jobs_at(rng, SITE, rng.randint(1, 5), 0.0), SITE, options
+
+
 def policies_that_foresee(rng, machine):
     placements = [fs.Balancing(), fs.TieBreaking()] if machine.name == "torus" else [fs.SafestFirst()]
     return {"placement": rng.choice([None, *placements]), "predictor": fs.Blind()}
@@ -86,6 +112,23 @@ def policies_that_move(rng, machine, scheduler):
 
 
 def jobs_at(rng, machine, n, begin):
+    log = whole_jobs_at(rng, machine, n, begin)
+    if machine.name != "site":
+        return log
+    nodes = [rng.choice([0, 1, 1, 2]) for _ in range(n)]
+    return log.with_columns(
+        cores=[rng.choice([1, 2, 4, 5]) * max(1, most) for most in nodes],
+        nodes=nodes,
+        memory=[rng.choice([0, 2, 8, 12]) for _ in range(n)],
+        gpus=[rng.choice([0, 0, 1]) for _ in range(n)],
+        exclusive=[rng.random() < 0.1 for _ in range(n)],
+        partition=[
+            rng.choice(["all", "all", "gpus", "none"] if rng.random() < 0.1 else ["all", "gpus"]) for _ in nodes
+        ],
+    )
+
+
+def whole_jobs_at(rng, machine, n, begin):
     return fs.Workload(
         submit=np.sort([begin + rng.choice([0, 0, 1, 2.5, 7, 20]) for _ in range(n)]),
         runtime=[rng.choice([0, 1, 4, 9.5, 30]) for _ in range(n)],
@@ -254,6 +297,16 @@ def finish_all(sims, rng):
 
 @given(live_runs(), st.integers(0, 2**32))
 def test_random_acts_of_a_caller_that_owns_time(case, seed):
+    check(case, seed)
+
+
+@given(live_runs_on_sites(), st.integers(0, 2**32))
+def test_the_same_where_jobs_share_nodes(case, seed):
+    log, machine, options = case
+    try:
+        fs.Simulation(log, machine, live=ROOM, **options)
+    except fs.InputError:  # an unknown partition, or nodes that it does not have
+        return
     check(case, seed)
 
 

@@ -153,6 +153,35 @@ def test_rates_of_failures_are_of_nodes(engine):
     assert found.tolist() == [*whole.tolist(), whole[0]]
 
 
-def test_what_is_not_available_says_so():
-    with pytest.raises(fs.NotAvailableError, match="live= is not available"):
-        fs.Simulation(LOG, SITE, live=100)
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("scheduler", ["easy", "backfill:depth=3", "conservative"])
+def test_jobs_and_failures_that_are_told_are_as_if_known(engine, scheduler):
+    jobs = LOG.with_columns(nodes=np.where(LOG.columns["cores"] == 16, 2, 1))
+    known = fs.simulate(jobs, SITE, scheduler=scheduler, failures=FAILURES, record=True)
+    parts = [jobs[:1], jobs[1:40], jobs[40:]]
+    sim = fs.Simulation(parts[0], SITE, live=len(jobs), scheduler=scheduler, engine=engine)
+    for log in parts[1:]:
+        sim.submit(log)
+    why = []
+    for time, node, downtime in zip(FAILURES.time, FAILURES.node, FAILURES.downtime, strict=True):
+        sim.advance(float(time))
+        why.append([str(sim.why(job)) for job in sim.queue.tolist()[:3]])
+        sim.fail(int(node), float(downtime))
+    sim.run()
+    told = sim.result()
+    for name in ("start", "finish", "restarts", "allocated", "lost_work"):
+        assert told.jobs[name].tolist() == known.jobs[name].tolist()
+    assert told.utilization == known.utilization
+    assert told.stranded == known.stranded
+    assert any("waits for" in text for each in why for text in each), why
+
+
+def test_jobs_that_no_nodes_hold_are_refused_when_they_are_submitted():
+    sim = fs.Simulation(LOG, SITE, live=100)
+    for columns, message in [
+        ({"gpus": [4]}, "asks for 4 GPUs"),
+        ({"partition": ["night"]}, "night"),
+        ({"cores": None}, "cores"),
+    ]:
+        with pytest.raises(fs.InputError, match=message):
+            sim.submit(log_of(1).with_columns(**columns))

@@ -47,7 +47,7 @@ cdef struct site_t:
     int32_t given[64]        # the last nodes of which it did; the k-th is at k modulo 64
     ask_t *ask               # per job
     int32_t *form            # jobs of equal requests have the same number
-    int32_t forms
+    int32_t forms            # room for so many; with live= for one of each job
     shares_t *held           # per job
     share_t *chosen          # for the job that starts next, or those of the job that left last
     int32_t n_chosen
@@ -143,6 +143,9 @@ cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) 
     return False
 
 
+# What a job requests (AskRows of faultsim/data/world.py).
+cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,
+                 bint exclusive, uint64_t classes) except -1
 # Whether a job has room in what is free of each node.
 cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
 # Cores of the shares that are chosen.

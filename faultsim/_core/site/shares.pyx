@@ -246,6 +246,17 @@ SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shar
 SITE_SHARES.count, SITE_SHARES.jobs_on = count_nodes, jobs_on
 
 
+cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,
+                 bint exclusive, uint64_t classes) except -1:
+    cdef ask_t *ask = &m.ask[job]
+    ask.nodes, ask.cores, ask.memory, ask.gpus = nodes, cores, min(memory, 0xFFFFFF), min(gpus, 0xFF)
+    ask.by_core, ask.exclusive, ask.classes = by_core, exclusive, classes
+    ask.least = amounts(min(ask.cores, 0x1FFF) if ask.nodes else 1, ask.memory, ask.gpus)
+    if ask.by_core and ask.nodes:
+        raise ValueError("memory for each core is of jobs of any number of nodes")
+    return 0
+
+
 cdef int read_asks(site_t *m, object rows) except -1:
     """What each job requests, and which requests are equal."""
     cdef const int32_t[::1] nodes = rows.nodes, cores = rows.cores, memory = rows.memory, gpus = rows.gpus
@@ -253,7 +264,6 @@ cdef int read_asks(site_t *m, object rows) except -1:
     cdef const uint8_t[::1] exclusive = np.asarray(rows.exclusive).view(np.uint8)
     cdef const uint64_t[::1] classes = rows.classes
     cdef const int64_t[::1] forms
-    cdef ask_t *ask
     cdef int32_t i
     together = np.stack([rows.nodes, rows.cores, rows.memory, rows.gpus, rows.by_core, rows.exclusive], axis=1)
     together = np.concatenate([together.astype(np.uint64), np.asarray(rows.classes)[:, None]], axis=1)
@@ -261,12 +271,7 @@ cdef int read_asks(site_t *m, object rows) except -1:
     forms = which.ravel().astype(np.int64)
     m.forms = len(different)
     for i in range(m.jobs):
-        ask = &m.ask[i]
-        ask.nodes, ask.cores, ask.memory, ask.gpus = nodes[i], cores[i], min(memory[i], 0xFFFFFF), min(gpus[i], 0xFF)
-        ask.by_core, ask.exclusive, ask.classes = by_core[i], exclusive[i], classes[i]
-        ask.least = amounts(min(ask.cores, 0x1FFF) if ask.nodes else 1, ask.memory, ask.gpus)
-        if ask.by_core and ask.nodes:
-            raise ValueError("memory for each core is of jobs of any number of nodes")
+        set_ask(m, i, nodes[i], cores[i], memory[i], gpus[i], by_core[i], exclusive[i], classes[i])
         m.form[i] = <int32_t>forms[i]
     return 0
 
@@ -299,6 +304,8 @@ cdef int open_site(void *target, dict options, dict columns) except -1:
             machine.capacity += cores_of(m.total[node])
             node += 1
     read_asks(m, columns["world"].asks)
+    if columns["world"].live:            # see SiteView.read_requests
+        m.forms = m.jobs
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.next_size, machine.own_invariant = next_size, own_invariant
     machine.named, machine.shared = &SITE_NODES, &SITE_SHARES

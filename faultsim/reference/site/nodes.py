@@ -85,8 +85,7 @@ class Nodes:
 
 def asks_of(rows: AskRows) -> list[Ask]:
     """The requests of all jobs."""
-    columns = (rows.nodes, rows.cores, rows.memory, rows.gpus, rows.by_core, rows.exclusive, rows.classes)
-    return [Ask(*row) for row in zip(*(np.asarray(column).tolist() for column in columns), strict=True)]
+    return [Ask(*row) for row in zip(*(np.asarray(column).tolist() for column in rows.columns()), strict=True)]
 
 
 def less(free: Amounts | None, taken: Amounts | None) -> Amounts | None:
