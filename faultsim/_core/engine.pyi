@@ -4,7 +4,6 @@ from typing import NoReturn
 from faultsim._core.decisions import Decision
 from faultsim._core.door import Door, Inside
 from faultsim.arrays import Floats, Integers, Values
-from faultsim.data.world import AskRows
 
 DEBUG: bool
 
@@ -45,7 +44,7 @@ class Engine:
         key: Floats | None,
         columns: Mapping[str, Values],
         further: Floats | None,
-        asks: AskRows | None,
+        asks: object,
     ) -> None: ...
     def foresee(self, begin: Floats, end: Floats, node: Integers, p: float) -> None: ...
     def end_job(self, row: int) -> None: ...
