@@ -8,7 +8,7 @@ import numpy as np
 from faultsim._core.containers.memory cimport close_state, open_state, own_block, part_t
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, free_then, open_site_choice, open_site_then, put_share, site_now,
+    all_served, choose_beside, choose_shares, close_nodes, free_then, open_site_choice, open_site_then, open_to, put_share, site_now,
     site_release, site_shadow, sort_shares,
 )
 from faultsim._core.site.shares cimport (
@@ -41,8 +41,8 @@ cdef class SiteView:
         cdef int32_t i = 0, node
         cdef double time = s.now
         items = releases_all(&s.releases)
-        if there < needed(ask):
-            time = site_shadow(s, &self.v.then, ask, &there)
+        if there < needed(ask) or s.absences.state != NULL:
+            time = site_shadow(s, &self.v.then, head, &there)
         else:                    # what is expected to have left by now has left
             site_now(&self.v.then, m)
             while i < s.releases.n and items[i].end <= s.now:
@@ -52,24 +52,28 @@ cdef class SiteView:
         extra[0] = self.v.slack
         for node in range(m.nodes):
             self.v.later[node] = free_then(&self.v.then, node)
+        if time < INFINITY:
+            close_nodes(s, head, time, self.v.later)
         return time
 
     cdef bint has_room(self, sim_t *s, int32_t job) noexcept:
         cdef site_t *m = site_of(&s.machine)
-        return fits_in(m, &m.ask[job], m.open)
+        return fits_in(m, &m.ask[job], open_to(s, &self.v.choice, job))
 
     cdef bint choose(self, sim_t *s, int32_t job) noexcept:
-        return choose_shares(s, &self.v.choice, job, s.now, site_of(&s.machine).open)
+        return choose_shares(s, &self.v.choice, job, s.now, open_to(s, &self.v.choice, job))
 
     cdef bint choose_past(self, sim_t *s, int32_t job, int32_t head, double time) noexcept:
         cdef site_t *m = site_of(&s.machine)
         if end_if_started(s, job) <= time:
             return self.choose(s, job)
-        return choose_beside(s, &self.v.choice, job, s.now, m.open, &m.ask[head], self.v.later, self.v.slack)
+        return choose_beside(s, &self.v.choice, job, s.now, open_to(s, &self.v.choice, job), &m.ask[head],
+                             self.v.later, self.v.slack)
 
     cdef str choose_named(self, sim_t *s, int32_t job, object row, const int32_t *node, Py_ssize_t n):
         cdef site_t *m = site_of(&s.machine)
         cdef const ask_t *ask = &m.ask[job]
+        cdef const uint64_t *free = open_to(s, &self.v.choice, job)
         cdef int64_t missing = needed(ask)
         cdef int32_t cores
         cdef Py_ssize_t i
@@ -78,7 +82,7 @@ cdef class SiteView:
             return f"job {row} asks for {ask.nodes} nodes, got {n}"
         # Invariant: of the nodes so far `missing` less are needed, and they are chosen.
         for i in range(n):
-            cores = offer_of(m, ask, node[i], m.open[node[i]])
+            cores = offer_of(m, ask, node[i], free[node[i]])
             if cores == 0:
                 return f"job {row} has no room on node {node[i]}"
             if missing <= 0:

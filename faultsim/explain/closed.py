@@ -6,6 +6,7 @@ from dataclasses import replace
 from faultsim.explain.moment import Moment
 from faultsim.reference.absences import Absences
 from faultsim.reference.job import Job
+from faultsim.reference.scheduling.site_schedulers import free_now
 from faultsim.results.reasons import Cause, Reason
 
 
@@ -20,9 +21,9 @@ def beside_closed(
     state, head = moment.state, moment.order[0]
     if no_place is not None:
         return replace(no_place, until=None)
-    needed, ends = int(job.needs), moment.ends(job)
+    needed, ends = int(job.ask.needed if state.shares else job.needs), moment.ends(job)
     if absences.drained and not has_open_place(moment, job, absences.drained):
-        return Reason(Cause.DRAINED, needed=needed, free=(moment.free & ~absences.drained).bit_count())
+        return Reason(Cause.DRAINED, needed=needed, free=open_to(moment, job, absences.drained))
     closed = absences.closed(job, state.now, ends)
     if closed and not has_open_place(moment, job, closed):
         begin, i = min(_occurrences(absences, job, state.now, ends))
@@ -42,9 +43,20 @@ def beside_closed(
 def has_open_place(moment: Moment, job: Job, closed: int) -> bool:
     """Whether the job has a place now outside of nodes that are closed to it."""
     table = moment.state.table
+    if moment.state.shares:
+        return open_to(moment, job, closed) >= job.ask.needed
     if table is None:
-        return job.needs <= (moment.free & ~closed).bit_count()
+        return job.needs <= open_to(moment, job, closed)
     return table.fits(moment.state.blocked | closed, job.needs)
+
+
+def open_to(moment: Moment, job: Job, closed: int) -> int:
+    """How many nodes are free outside of closed ones; on a site, nodes or cores that can serve the job."""
+    state = moment.state
+    if not state.shares:
+        return (moment.free & ~closed).bit_count()
+    free = [None if closed >> node & 1 else left for node, left in enumerate(free_now(state))]
+    return state.site.all_served(job.ask, free)
 
 
 def _occurrences(absences: Absences, job: Job, now: float, ends: float) -> list[tuple[float, int]]:

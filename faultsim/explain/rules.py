@@ -19,7 +19,7 @@ from faultsim.explain.plans import (
     placed_claims,
     sizes_for,
 )
-from faultsim.explain.shared import reason_on_nodes
+from faultsim.explain.shared import no_room, reason_on_nodes, request_of
 from faultsim.reference.job import Job
 from faultsim.reference.scheduling.conservative import cluster_hole, meet, torus_hole
 from faultsim.reference.scheduling.queueing import fixed_box, occupied_at, shadow_time
@@ -37,8 +37,11 @@ def reason(moment: Moment, job: Job) -> Reason:
         if job.start > state.now:
             return Reason(Cause.START_DELAY, until=job.start, start=job.start)
         return Reason(Cause.RUNNING, until=state.expected_end(job), start=job.start)
-    if state.shares:
+    if state.shares and moment.absences is None:
         return reason_on_nodes(moment, job, reason) or Reason(Cause.NEXT_PASS)
+    if state.shares and moment.absences is not None:
+        found = beside_closed(moment, moment.absences, job, no_room(state, job), reason)
+        return Reason(Cause.NEXT_PASS) if found is None else replace(found, request=request_of(job.ask))
     scheduler = state.settings.scheduler
     found = no_place(state, job)
     if moment.absences is not None:

@@ -5,7 +5,7 @@ a new machine works everywhere once it gives them.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from faultsim.checks import OldNames
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
-from faultsim.errors import OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.machines.speed_forms import SpeedForm
 
 
@@ -86,6 +86,16 @@ class Machine(OldNames):
     def node_classes(self) -> Indices:
         """The number of the class of each node."""
         return np.zeros(self.nodes, np.intp)
+
+    def nodes_named(self, what: Literal["class", "partition"], name: str) -> Integers:
+        """The nodes of a class or a partition, ascending.
+
+        Raises
+        ------
+        InputError
+            If the machine has no such one.
+        """
+        raise InputError(f"{self} has no node classes and no partitions, so none is called {name!r:.60}: give nodes=")
 
     def refusals(self, log: Workload) -> dict[int, str]:
         """The rows of jobs that the machine cannot hold for another reason than their size -> why."""

@@ -16,7 +16,9 @@ from faultsim.machines.box import Box
 from faultsim.machines.machine import Machine
 
 Overrun = Literal["wait", "kill"]
-_FORMS = "'all', '0-15+20', 'box=0+0+0+4+4+4' or 'cubes=0-3'"
+_FORMS = "'all', '0-15+20', 'box=0+0+0+4+4+4', 'cubes=0-3', 'classes=cpu+gpu' or 'partition=debug'"
+#: How nodes are named; `_BY_NAME` by names that the machine has.
+_WHERE, _BY_NAME = ("nodes", "box", "cubes", "classes", "partition"), ("classes", "partition")
 _TIMES = ("begin", "end", "every")
 
 
@@ -31,8 +33,9 @@ class Reservation:
     Parameters
     ----------
     nodes : "all", str or sequence of int, optional
-        The nodes: all of the machine, numbers, or ranges as text, ``"0-15+20"``.  Text may also name a box or cubes,
-        ``"box=0+0+0+4+4+4"``, ``"cubes=0-3"``.
+        The nodes: all of the machine, numbers, or ranges as text, ``"0-15+20"``.  Text may also name a box, cubes,
+        node classes or a partition, ``"box=0+0+0+4+4+4"``, ``"cubes=0-3"``, ``"classes=cpu+gpu"``,
+        ``"partition=debug"``.
     begin, end : float or duration
         Seconds on the clock of the log, or text with a unit: ``"12h"``.  `end` itself does not belong to it.
     users : int or sequence of int, optional
@@ -49,6 +52,10 @@ class Reservation:
         Instead of `nodes`, on a torus: base (x, y, z) and extents (a, b, c).
     cubes : str or sequence of int, optional
         Instead of `nodes`, on a pod: the numbers of cubes, of which all hosts are reserved.
+    classes : str or sequence of str, optional
+        Instead of `nodes`, on a site: the names of node classes.
+    partition : str, optional
+        Instead of `nodes`, on a site: the name of a partition, of which all nodes are reserved for all jobs.
 
     Raises
     ------
@@ -75,6 +82,8 @@ class Reservation:
     overrun: Overrun = "wait"
     box: Box | None = None
     cubes: tuple[int, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    partition: str | None = None
 
     if TYPE_CHECKING:
 
@@ -89,6 +98,8 @@ class Reservation:
             overrun: Overrun = "wait",
             box: Sequence[int] | None = None,
             cubes: str | Sequence[int] | None = None,
+            classes: str | Sequence[str] | None = None,
+            partition: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -116,10 +127,11 @@ class Reservation:
                 )
             put(self, "users", tuple(sorted(set(_numbers("users", users)))))
         self._read_text()
-        given = [what for what in ("nodes", "box", "cubes") if getattr(self, what) is not None]
+        given = [what for what in _WHERE if getattr(self, what) is not None]
         if len(given) != 1:
             got = " and ".join(f"{what}=" for what in given) or "none of them"
-            raise OptionError(f"a reservation has nodes, box= or cubes=, got {got}")
+            raise OptionError(f"a reservation has nodes, box=, cubes=, classes= or partition=, got {got}")
+        self._read_names()
         if self.nodes is not None and not isinstance(self.nodes, str):
             put(self, "nodes", tuple(sorted(set(_numbers("nodes", self.nodes)))))
         if self.cubes is not None:
@@ -133,14 +145,24 @@ class Reservation:
                 )
             put(self, "box", Box(*numbers))
 
+    def _read_names(self) -> None:
+        if self.classes is not None:
+            given = self.classes.split("+") if isinstance(self.classes, str) else self.classes
+            names = list(given) if isinstance(given, Iterable) else [given]
+            if not names or not all(isinstance(name, str) and name for name in names):
+                raise OptionError(f"classes of a reservation must be names of node classes, got {self.classes!r:.60}")
+            object.__setattr__(self, "classes", tuple(names))
+        if self.partition is not None and not isinstance(self.partition, str):
+            raise OptionError(f"the partition of a reservation must be a name, got {checks.shown(self.partition)}")
+
     def _read_text(self) -> None:
         put = object.__setattr__
         if isinstance(self.nodes, str) and self.nodes.strip().lower() != "all":
             kind, equals, rest = self.nodes.strip().partition("=")
-            if equals and kind in ("box", "cubes"):
+            if equals and kind in _WHERE[1:]:
                 if getattr(self, kind) is not None:
                     raise OptionError(f"a reservation has {kind}= and {self.nodes!r}: give one of them")
-                put(self, kind, _ranges(rest, sort=kind == "cubes"))
+                put(self, kind, rest if kind in _BY_NAME else _ranges(rest, sort=kind == "cubes"))
                 put(self, "nodes", None)
             else:
                 put(self, "nodes", _ranges(self.nodes, sort=True))
@@ -151,6 +173,8 @@ class Reservation:
 
     def __repr__(self) -> str:
         where = f"cubes={self.cubes!r}" if self.cubes is not None else f"box={tuple(self.box)!r}" if self.box else None
+        where = f"classes={'+'.join(self.classes)!r}" if self.classes is not None else where
+        where = f"partition={self.partition!r}" if self.partition is not None else where
         if where is None:
             where = repr(self.nodes) if self.nodes == "all" else repr(_as_ranges(self.nodes))
         said = [where, f"begin={self.begin:g}", f"end={self.end:g}"]
@@ -163,6 +187,8 @@ class Reservation:
         """As text, as on the command line."""
         where = f"box={'+'.join(map(str, self.box))}" if self.box is not None else ""
         where = f"cubes={_as_ranges(self.cubes)}" if self.cubes is not None else where
+        where = f"classes={'+'.join(self.classes)}" if self.classes is not None else where
+        where = f"partition={self.partition}" if self.partition is not None else where
         where = where or (self.nodes if self.nodes == "all" else _as_ranges(self.nodes))
         said = [f"begin={self.begin!r}", f"end={self.end!r}"]
         said += [f"users={'+'.join(map(str, self.users))}"] if self.users is not None else []
@@ -177,7 +203,7 @@ class Reservation:
         Raises
         ------
         InputError
-            If the machine has no such nodes, boxes or cubes.
+            If the machine has no such nodes, boxes, cubes, classes or partition.
         """
         if self.nodes == "all":
             return np.arange(machine.nodes, dtype=np.int32)
@@ -191,6 +217,11 @@ class Reservation:
             first = np.array(self.cubes, np.int32) * np.int32(blocks[1])
             hosts: Integers = np.add.outer(first, np.arange(blocks[1], dtype=np.int32)).ravel()
             return hosts
+        if self.classes is not None:
+            each = [machine.nodes_named("class", name) for name in self.classes]
+            return np.unique(np.concatenate(each)).astype(np.int32)
+        if self.partition is not None:
+            return machine.nodes_named("partition", self.partition)
         self._check("node", self.nodes, machine.nodes, machine)
         return np.array(self.nodes, np.int32)
 

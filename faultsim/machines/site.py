@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from faultsim.data.lowered import Lowered
 from faultsim.data.notebook import table_html
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
-from faultsim.errors import OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.machines.machine import Machine
 from faultsim.machines.node_classes import NodeClass, Partition
 from faultsim.machines.site_jobs import CORES, asks_of, check_whole_nodes, with_sizes
@@ -140,6 +140,23 @@ class Site(Machine):
                 return range(first, first + each.count)
             first += each.count
         raise self._no_class(name)
+
+    def nodes_named(self, what: Literal["class", "partition"], name: str) -> Integers:
+        """The nodes of a class or a partition, ascending."""
+        if what == "class":
+            names: Sequence[str] = (name,)
+            known = [each.name for each in self.classes]
+            found = name in known
+        else:
+            known = [each.name for each in self.partitions]
+            found = name in known
+            names = self.partitions[known.index(name)].classes if found else ()
+        if not found:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            hint = checks.did_you_mean(name, known)
+            raise InputError(f"the site has no {'node ' if what == 'class' else ''}{what} {name!r:.60}{hint}; {has}")
+        which = [at for at, each in enumerate(self.classes) if each.name in names]
+        return np.flatnonzero(np.isin(self.node_classes(), which)).astype(np.int32)
 
     # -- other sites
 

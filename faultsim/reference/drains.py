@@ -33,7 +33,7 @@ def _checked(state: State, which: Any, drain: bool) -> int:
     """The node of a drain or a resume."""
     if state.world.no_drains:
         raise DecisionError(f"drain is not available {state.world.no_drains}")
-    if state.table is None and not state.tracking:
+    if state.table is None and not state.tracking and not state.shares:
         raise DecisionError(
             "only a simulation with record=True, failures=, reservations= or live= follows the nodes of jobs, which "
             "drain needs: give record=True"

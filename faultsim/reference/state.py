@@ -415,11 +415,18 @@ class State:
         """How many of the free nodes are reserved at t."""
         if self.absences is None:
             return 0
-        return (self.absences.active(t) & self.free_mask).bit_count()
+        return self.free_of(self.absences.active(t))
 
     def free_and_drained(self) -> int:
         """How many of the free nodes are drained."""
-        return 0 if self.absences is None else (self.absences.drained & self.free_mask).bit_count()
+        return 0 if self.absences is None else self.free_of(self.absences.drained)
+
+    def free_of(self, mask: int) -> int:
+        """How many nodes of a mask are free; on a site, how many of their cores."""
+        if self.shares:
+            up = (node for node in range(self.nodes) if mask >> node & 1 and node not in self.up)
+            return sum(self.left[node].cores for node in up)
+        return (mask & self.free_mask).bit_count()
 
     @property
     def free_mask(self) -> int:

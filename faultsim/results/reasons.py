@@ -279,7 +279,9 @@ _TEXTS: dict[Cause, Callable[[Reason], str]] = {
     Cause.NO_ROOM: lambda r: f"{_free(r)}; {_room(r)}",
     Cause.FRAGMENTED: _fragmented,
     Cause.NODES_DOWN: _nodes_down,
-    Cause.DRAINED: lambda r: f": needs {_nodes(r.needed)}, {r.free} of those that are free are not drained",
+    Cause.DRAINED: lambda r: (
+        f": needs {r.request or _nodes(r.needed)}, {r.free} of those that are free are not drained"
+    ),
     Cause.CLOSED: _closed,
     Cause.LIMIT: lambda r: f"{_free(r)}, and {r.kept_back} more are kept back; {_room(r)}",
     Cause.TOO_LARGE: lambda r: f": needs {_nodes(r.needed)}, may have up to {r.largest}, and free places are larger",

@@ -12,7 +12,6 @@ _WITHOUT = (
     (lambda run: run.migration is not None, "migration=", "leave it out"),
     (lambda run: run.rescheduling is not None, "rescheduling=", "leave it out"),
     (lambda run: isinstance(run.recovery, HotSpares), "recovery=HotSpares", "use recovery=Requeue()"),
-    (lambda run: run.machine.asks(run.log) is not None, "a site", "use a Cluster, a Torus or a Pod"),
     (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
     (lambda run: isinstance(run.scheduler, Preemptive), "scheduler=Preemptive", "use EasyBackfill()"),
     (

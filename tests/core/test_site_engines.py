@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.simulation.execution import Execution
+from helpers.conditions import with_conditions
 from helpers.engines import assert_same, listed
 from helpers.site_runs import drawn_run
 
@@ -53,3 +56,11 @@ def test_more_nodes_become_free_at_once_than_are_stored(scheduler):
     )  # fmt: skip
     failures = fs.FailureTrace(np.arange(20, 200, 12), np.arange(15) * 6, [5] * 15, span=10**4)
     assert_same(*both(fs.Run(log, "site:n=100x2c", scheduler=scheduler, failures=failures, record=True)))
+
+
+@given(st.integers(0, 2**32), st.data())
+def test_both_engines_agree_on_jobs_with_conditions(seed, data):
+    rng = np.random.default_rng(seed)
+    run = drawn_run(rng, int(rng.integers(2, 14)))
+    options = {"recovery": fs.Requeue()} if isinstance(run.recovery, fs.Hold) else {}
+    assert_same(*both(run.with_options(log=data.draw(with_conditions(run.log)), **options)))

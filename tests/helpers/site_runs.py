@@ -26,7 +26,7 @@ def drawn_log(rng, site, n):
     by_core = (nodes == 0) & (rng.random(n) < 0.4)
     features = ["|".join(f"f{at}" for at in range(len(site.classes)) if rng.random() < 0.8) for _ in range(n)]
     return fs.Workload(
-        np.sort(rng.integers(0, 3 * n, n)).astype(float), runtime, [1] * n, estimate=estimate,
+        np.sort(rng.integers(0, 3 * n, n)).astype(float), runtime, [1] * n, estimate=estimate, user=np.arange(n) % 2,
         columns={
             "cores": np.maximum(1, nodes) * rng.integers(1, 6, n), "nodes": nodes,
             "memory": np.where(by_core, rng.integers(0, 3, n), rng.integers(0, 9, n)),

@@ -9,13 +9,14 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from faultsim._core.absences cimport last_release, next_end_tried
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, form_is_refused, free_then, open_site_choice, open_site_then, refuse_form,
-    site_choice_t, site_now, site_release, site_then_t,
+    all_served, choose_beside, choose_shares, close_nodes, form_is_refused, free_then, open_site_choice, open_site_then,
+    open_to, refuse_form, served_then, site_choice_t, site_now, site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
     ask_t, chosen_cores, fits_in, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
@@ -73,9 +74,9 @@ cdef int start_queue_heads(sim_t *s) noexcept nogil:
     cdef int code
     while q.head < q.end:
         job = q.job[q.head]
-        if form_is_refused(&p.choice, m, job):
+        if form_is_refused(&p.choice, s, job):
             return OK
-        if not choose_shares(s, &p.choice, job, s.now, m.open):
+        if not choose_shares(s, &p.choice, job, s.now, open_to(s, &p.choice, job)):
             refuse_form(&p.choice, m, job)
             return OK
         code = start_job(s, job, chosen_cores(m), NULL, False)
@@ -99,8 +100,8 @@ cdef int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t form
     while at < q.end:
         form = m.form[q.job[at]]
-        if not form_is_refused(&p.choice, m, q.job[at]) and s.need[q.job[at]] <= s.free and not (
-                p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
+        if not form_is_refused(&p.choice, s, q.job[at]) and s.need[q.job[at]] <= s.free and not (
+                s.absences.state == NULL and p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
             break
         at += 1
     return at
@@ -132,6 +133,7 @@ cdef void find_for_head(backfill_t *p, sim_t *s) noexcept nogil:
     p.of_changes = p.changes
     memcpy(p.for_head, beside(p, m, 0), <size_t>m.nodes * sizeof(uint64_t))
     meet_all(p, m, p.for_head, p.reservation[0].begin, p.reservation[0].end)
+    close_nodes(s, p.head, p.reservation[0].begin, p.for_head)
     p.slack = all_served(m, &m.ask[p.head], p.for_head) - needed(&m.ask[p.head])
 
 
@@ -145,7 +147,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     if not fits_in(m, &m.ask[job], m.open):
         refuse_form(&p.choice, m, job)
         return 0
-    memcpy(p.window, m.open, <size_t>m.nodes * sizeof(uint64_t))
+    memcpy(p.window, open_to(s, &p.choice, job), <size_t>m.nodes * sizeof(uint64_t))
     meet_all(p, m, p.window, -INFINITY, end)
     if p.open_head and p.reservation[0].begin < end:
         find_for_head(p, s)
@@ -224,6 +226,7 @@ cdef bint choose_shares_at(backfill_t *p, sim_t *s, int32_t job, double t) noexc
                 node = p.share[r.first + k].node
                 p.window[node] = less(p.window[node], p.share[r.first + k].word)
     meet_all(p, m, p.window, t, end)
+    close_nodes(s, job, t, p.window)
     if not p.open_head or not (is_reserved_at(&p.reservation[0], t) or t < p.reservation[0].begin < end):
         return choose_shares(s, &p.choice, job, t, p.window)
     find_for_head(p, s)
@@ -270,13 +273,24 @@ cdef bint gains_room(const backfill_t *p, const sim_t *s, int32_t job, int32_t f
     return False
 
 
+cdef inline bint may_be_at(backfill_t *p, sim_t *s, int32_t job, bint head, bint anyway, int32_t first, int32_t end,
+                           double t) noexcept nogil:
+    """Whether a job can have a reservation from t on, when `then` is t, after the releases [first, end)."""
+    if head:
+        return s.absences.state == NULL or served_then(s, &p.then, job, t) >= needed(&site_of(&s.machine).ask[job])
+    return (anyway or gains_room(p, s, job, first, end, t)) and choose_shares_at(p, s, job, t)
+
+
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef const release_t *items = releases_all(&s.releases)
     cdef int64_t there = all_served(m, ask, m.open)
     cdef int32_t i = 0, k, first
-    cdef double t = s.now, next_
+    cdef double t = s.now, next_, last = s.now
+    cdef bint closes = s.absences.state != NULL
+    for k in range(p.n):
+        last = max(last, p.reservation[k].end)
     site_now(&p.then, m)
     # Invariant: no time before t that is tried has room; `then` is the time before.
     while t < INFINITY:
@@ -284,8 +298,7 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         while i < s.releases.n and items[i].end <= t:
             site_release(&p.then, m, ask, &items[i], &there)
             i += 1
-        if there >= needed(ask) and (head or (
-                (t == s.now or gains_room(p, s, job, first, i, t)) and choose_shares_at(p, s, job, t))):
+        if there >= needed(ask) and may_be_at(p, s, job, head, closes or t == s.now, first, i, t):
             if head:
                 promise_start(s, job, t)
             return add_shares(p, s, job, t, head)
@@ -293,6 +306,8 @@ cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil
         for k in range(p.n):
             if t < p.reservation[k].end < next_:
                 next_ = p.reservation[k].end
+        if closes:
+            next_ = min(next_, next_end_tried(s, t, max(last, last_release(s))))
         t = next_
     return OK
 

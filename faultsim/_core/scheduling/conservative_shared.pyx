@@ -8,6 +8,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
+from faultsim._core.absences cimport next_tried
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
@@ -17,7 +18,7 @@ from faultsim._core.scheduling.node_lines cimport (
     next_start, node_lines_t, none_late, open_node_lines, really_free,
 )
 from faultsim._core.scheduling.site_choice cimport (
-    BY_FAILURES, BY_SAFETY, choose_shares, open_site_choice, site_choice_t,
+    BY_FAILURES, BY_SAFETY, choose_shares, close_nodes, open_site_choice, site_choice_t,
 )
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.site.shares cimport ask_t, chosen_cores, has, least_of_both, share_t, site_of, site_t
@@ -203,6 +204,8 @@ cdef bint stays(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
     cdef int32_t job
+    if s.absences.state != NULL:
+        return at                # what is closed to a job depends on the time
     while at < q.end:
         job = q.job[at]
         if not stays(p, s, job):
@@ -225,6 +228,7 @@ cdef bint choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint really) noe
         if really and p.line.any_late and p.window[node]:
             now = really_free(&p.line, node, free_throughout(&p.line, node, t, t))
             p.window[node] = least_of_both(p.window[node], now)
+    close_nodes(s, job, t, p.window)
     return choose_shares(s, &p.choice, job, t, p.window)
 
 
@@ -233,12 +237,36 @@ cdef double find_start(plan_t *p, sim_t *s, int32_t job, double stop, bint *star
     site_t.chosen; inf: none.  `starts`: the nodes are free now.
     """
     cdef const site_t *m = site_of(&s.machine)
-    cdef double begin = earliest_start(&p.line, m, s, job, s.now, stop)
+    cdef double begin
+    if s.absences.state != NULL:
+        return find_open_start(p, s, job, stop, starts)
+    begin = earliest_start(&p.line, m, s, job, s.now, stop)
     starts[0] = begin == s.now and choose_at(p, s, job, begin, True)
     # Room at now that counts on what jobs hold that should have left is not room to start in.
     if not starts[0] and begin < INFINITY:
         choose_at(p, s, job, begin, False)
     return begin
+
+
+cdef double find_open_start(plan_t *p, sim_t *s, int32_t job, double stop, bint *starts) noexcept nogil:
+    """The same where nodes may be closed to the job (model.md#absences)."""
+    cdef const queue_t *q = &s.queue
+    cdef double t = s.now, first, last
+    cdef int32_t i, other
+    starts[0] = choose_at(p, s, job, t, True)
+    # Invariant: no time before t that is tried has room.
+    while not starts[0] and t <= stop and not choose_at(p, s, job, t, False):
+        first, last = INFINITY, -INFINITY
+        for i in range(q.head, q.end):
+            other = q.job[i]
+            if other != job and p.begin[other] < INFINITY:
+                last = max(last, p.end[other])
+                if p.end[other] > t:
+                    first = min(first, p.end[other])
+        t = next_tried(s, t, first, last)
+        if t == INFINITY:
+            return INFINITY
+    return t if t <= stop else INFINITY
 
 
 cdef bint is_open(const site_t *m, const share_t *share, int32_t n) noexcept nogil:

@@ -18,10 +18,10 @@ from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, s
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, open_site_choice, open_site_then,
-    refuse_form, site_choice_t, site_shadow, site_then_t,
+    choose_beside, choose_shares, chosen_cost, close_nodes, form_is_refused, free_then, open_site_choice,
+    open_site_then, open_to, refuse_form, site_choice_t, site_shadow, site_then_t,
 )
-from faultsim._core.site.shares cimport chosen_cores, fits_in, needed, site_of, site_t
+from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
 )
@@ -45,7 +45,7 @@ cdef struct easy_t:
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
     # After arrivals alone only an overrun moves the shadow.
-    return s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL or (p.valid and s.now > p.time)
+    return s.absences.state != NULL or s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL or (p.valid and s.now > p.time)
 
 
 cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcept nogil:
@@ -56,9 +56,9 @@ cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcep
 cdef bint chooses(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """Chooses nodes of what is free now; stores a refusal."""
     cdef site_t *m = site_of(&s.machine)
-    if form_is_refused(&p.choice, m, job):
+    if form_is_refused(&p.choice, s, job):
         return False
-    if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, m.open):
+    if s.need[job] <= s.free and choose_shares(s, &p.choice, job, s.now, open_to(s, &p.choice, job)):
         return True
     refuse_form(&p.choice, m, job)
     return False
@@ -150,7 +150,7 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef int64_t there = 0
     cdef int32_t node
-    p.time = site_shadow(s, &p.then, &m.ask[head], &there)
+    p.time = site_shadow(s, &p.then, head, &there)
     p.starts += 1
     if p.time == INFINITY:
         return OK                # nothing can delay a head that no release helps
@@ -158,6 +158,7 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.slack = there - needed(&m.ask[head])
     for node in range(m.nodes):
         p.later[node] = free_then(&p.then, node)
+    close_nodes(s, head, p.time, p.later)
     return OK
 
 
@@ -168,8 +169,8 @@ cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexce
     cdef int64_t late = p.starts + 1
     while at < end:
         form = m.form[job[at]]
-        if not form_is_refused(&p.choice, m, job[at]) and not (
-                p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
+        if not form_is_refused(&p.choice, s, job[at]) and not (
+                p.valid and s.absences.state == NULL and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
             break
         at += 1
     return at
@@ -185,15 +186,15 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     if not outlives:
         if not chooses(p, s, job):
             return 0
-    elif not choose_beside(s, &p.choice, job, s.now, m.open, &m.ask[head], p.later, p.slack):
+    elif not choose_beside(s, &p.choice, job, s.now, open_to(s, &p.choice, job), &m.ask[head], p.later, p.slack):
         if m.n_chosen == 0 and not fits_in(m, &m.ask[job], m.open):
             refuse_form(&p.choice, m, job)
         p.costly[m.form[job]] = p.starts + 1
         return 0
     if outlives:
         p.slack -= chosen_cost(m, &m.ask[head], p.later)
-        for i in range(m.n_chosen):
-            p.later[m.chosen[i].node] -= m.chosen[i].word
+        for i in range(m.n_chosen):  # of nodes that are closed to the head nothing is left in `later`
+            p.later[m.chosen[i].node] = less(p.later[m.chosen[i].node], m.chosen[i].word)
     code = start_chosen(p, s, job, True)
     return code if code < 0 else 1
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t
-from faultsim._core.site.shares cimport ask_t, may_fit_again, site_t
+from faultsim._core.site.shares cimport ask_t, may_fit_again, site_of, site_t
 from faultsim._core.state cimport sim_t
 
 # The rules of placement, in site_t.rule.
@@ -22,6 +22,7 @@ cdef struct candidate_t:
     int32_t cost             # to the head
 
 cdef struct site_choice_t:
+    uint64_t *open           # scratch of `open_to`
     candidate_t *all
     candidate_t *some
     int32_t *run             # where each run of neighbours begins in `some`
@@ -38,7 +39,12 @@ cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil
 cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
                        int64_t *there) noexcept nogil
 # The first release after which a job has room; `then` is that time, and `there` how much serves the job then.
-cdef double site_shadow(const sim_t *s, site_then_t *then, const ask_t *ask, int64_t *there) noexcept nogil
+cdef double site_shadow(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil
+# What is closed to a job that would start at t is free no more (model.md#absences); what is free now of other nodes.
+cdef void close_nodes(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil
+cdef const uint64_t *open_to(const sim_t *s, site_choice_t *p, int32_t job) noexcept nogil
+# How much of what a job needs can serve it from t on, when `then` is t.
+cdef int64_t served_then(const sim_t *s, const site_then_t *then, int32_t job, double t) noexcept nogil
 
 
 cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept nogil:
@@ -47,9 +53,13 @@ cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept n
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1
 
-# Whether jobs of the form of a job had no room, and nothing that serves them has become free since.
-cdef inline bint form_is_refused(site_choice_t *p, const site_t *m, int32_t job) noexcept nogil:
+# Whether jobs of the form of a job had no room, and nothing that serves them has become free since.  What is closed to a
+# job is not known by its form.
+cdef inline bint form_is_refused(site_choice_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef const site_t *m = site_of(&s.machine)
     cdef int64_t *known = &p.refused[m.form[job]]
+    if s.absences.state != NULL:
+        return False
     if known[0] == m.gives + 1:
         return True
     if known[0] == 0 or may_fit_again(m, &m.ask[job], known[0] - 1):

@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
+from faultsim._core.absences cimport absences_of, absences_t, closed_to, last_release, next_end_tried
 from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.containers.releases cimport releases_all
@@ -11,10 +12,11 @@ from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
     cores_of, gpus_of, less, mebibytes_of, needed, offer_of, served, share_of, share_t, site_of,
 )
-from faultsim._core.state cimport set_window
+from faultsim._core.state cimport end_if_started_at, set_window
 
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1:
+    own_block(owner, &p.open, s.nodes, sizeof(uint64_t))
     own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.refused, site_of(&s.machine).forms, sizeof(int64_t))
@@ -45,11 +47,45 @@ cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, con
         there[0] += served(m, ask, node, free_then(then, node))
 
 
-cdef double site_shadow(const sim_t *s, site_then_t *then, const ask_t *ask, int64_t *there) noexcept nogil:
+cdef void close_nodes(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef int32_t node
+    if s.absences.state == NULL or not closed_to(s, job, t, end_if_started_at(s, job, t), a.closed):
+        return
+    for node in range(s.nodes):
+        if mask_has(a.closed, node):
+            free[node] = 0
+
+
+cdef const uint64_t *open_to(const sim_t *s, site_choice_t *p, int32_t job) noexcept nogil:
+    cdef const site_t *m = site_of(&s.machine)
+    if s.absences.state == NULL:
+        return m.open
+    memcpy(p.open, m.open, <size_t>m.nodes * sizeof(uint64_t))
+    close_nodes(s, job, s.now, p.open)
+    return p.open
+
+
+cdef int64_t served_then(const sim_t *s, const site_then_t *then, int32_t job, double t) noexcept nogil:
+    cdef const site_t *m = site_of(&s.machine)
+    cdef absences_t *a = absences_of(s)
+    cdef bint closed = s.absences.state != NULL and closed_to(s, job, t, end_if_started_at(s, job, t), a.closed)
+    cdef int64_t sum_ = 0
+    cdef int32_t node
+    for node in range(m.nodes):
+        if not closed or not mask_has(a.closed, node):
+            sum_ += served(m, &m.ask[job], node, free_then(then, node))
+    return sum_
+
+
+cdef double site_shadow(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0
     cdef double time
+    if s.absences.state != NULL:
+        return shadow_beside(s, then, job, there)
     site_now(then, m)
     there[0] = all_served(m, ask, m.open)
     if there[0] >= needed(ask):
@@ -63,6 +99,27 @@ cdef double site_shadow(const sim_t *s, site_then_t *then, const ask_t *ask, int
             i += 1
         if there[0] >= needed(ask):
             return time
+    return INFINITY
+
+
+cdef double shadow_beside(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil:
+    """The same where nodes may be closed to the job: of now, the releases, and the ends of absences that are tried."""
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int64_t unused = 0
+    cdef int32_t i = 0
+    cdef double t = s.now, last = last_release(s)
+    site_now(then, m)
+    # Invariant: no time before t that is tried has room; `then` is after items[:i].
+    while t < INFINITY:
+        while i < s.releases.n and items[i].end <= t:
+            site_release(then, m, ask, &items[i], &unused)
+            i += 1
+        there[0] = served_then(s, then, job, t)
+        if there[0] >= needed(ask):
+            return t
+        t = min(items[i].end if i < s.releases.n else INFINITY, next_end_tried(s, t, last))
     return INFINITY
 
 

@@ -80,6 +80,15 @@ cdef int32_t left_cores(const void *state, int32_t node) noexcept nogil:
     return cores_of((<const site_t *>state).left[node])
 
 
+cdef int32_t free_cores_of(const void *state, const uint64_t *mask) noexcept nogil:
+    cdef const site_t *m = <const site_t *>state
+    cdef int32_t node, cores = 0
+    for node in range(m.nodes):
+        if marked(state, mask, node):
+            cores += cores_of(m.open[node])
+    return cores
+
+
 cdef int32_t count_nodes(const void *state, int32_t job) noexcept nogil:
     return (<const site_t *>state).held[job].n
 
@@ -243,7 +252,7 @@ SITE_NODES.list_nodes, SITE_NODES.list_ranges = list_nodes, list_ranges
 
 cdef machine_shares_t SITE_SHARES
 SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
-SITE_SHARES.count, SITE_SHARES.jobs_on = count_nodes, jobs_on
+SITE_SHARES.count, SITE_SHARES.free_of, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
 
 
 cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,

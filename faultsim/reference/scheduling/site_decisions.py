@@ -10,26 +10,31 @@ from faultsim.arrays import LongIntegers
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import window_at
 from faultsim.reference.scheduling.site_placement import Offers, choose, choose_beside, granted
-from faultsim.reference.scheduling.site_schedulers import free_at, free_now, shadow_time
+from faultsim.reference.scheduling.site_schedulers import Free, free_at, free_now, open_to, shadow_time
 from faultsim.reference.site.nodes import Grant
 from faultsim.reference.state import State
 
 
+def now_for(state: State, job: Job) -> Free:
+    """What is free now of the nodes that are open to a job."""
+    return open_to(state, job, free_now(state), state.now)
+
+
 def fits(state: State, job: Job) -> bool:
     """Whether a job has room now."""
-    return state.site.fits(job.ask, free_now(state))
+    return state.site.fits(job.ask, now_for(state, job))
 
 
 def chosen(state: State, job: Job) -> Grant | None:
     """The shares of nodes that the placement rule chooses now."""
-    return choose(state, job, free_now(state), window_at(state, job, state.now))
+    return choose(state, job, now_for(state, job), window_at(state, job, state.now))
 
 
 def offered_beyond(state: State, head: Job, T: float) -> int:
     """ "by how many nodes, or cores where it takes any number, more is offered to it then than it needs" """
     if math.isinf(T):
         return 0
-    return state.site.all_served(head.ask, free_at(state, T)) - head.ask.needed
+    return state.site.all_served(head.ask, open_to(state, head, free_at(state, T), T)) - head.ask.needed
 
 
 def chosen_beside(state: State, job: Job, head: Job) -> Grant | None:
@@ -37,13 +42,13 @@ def chosen_beside(state: State, job: Job, head: Job) -> Grant | None:
     T = shadow_time(state, head)
     if math.isinf(T) or expected_if_started(job, state.now + state.delay) <= T:
         return chosen(state, job)
-    window = window_at(state, job, state.now)
-    return choose_beside(state, job, free_now(state), window, head.ask, free_at(state, T))
+    window, later = window_at(state, job, state.now), open_to(state, head, free_at(state, T), T)
+    return choose_beside(state, job, now_for(state, job), window, head.ask, later)
 
 
 def named(state: State, job: Job, nodes: list[int], refuse: Callable[[str], NoReturn]) -> Grant:
     """ "Of nodes that the caller names, in this order, it takes all that each offers until it has enough" """
-    ask, free = job.ask, free_now(state)
+    ask, free = job.ask, now_for(state, job)
     if ask.nodes and len(nodes) != ask.nodes:
         refuse(f"job {job.row} asks for {ask.nodes} nodes, got {len(nodes)}")
     taken: Offers = {}

@@ -6,6 +6,7 @@ from faultsim.reference.capacity import Amounts
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import window_at
 from faultsim.reference.scheduling.site_placement import choose, choose_beside
+from faultsim.reference.scheduling.views import ends_to_try
 from faultsim.reference.site.nodes import Ask, Grant, less, meet
 from faultsim.reference.state import Reservation, State
 
@@ -38,6 +39,17 @@ def free_at(state: State, t: float) -> Free:
     return free
 
 
+def open_to(state: State, job: Job, free: Free, t: float) -> Free:
+    """What is free of nodes that are not closed to a job that would start at t (model.md#absences)."""
+    closed = state.closed(job, t)
+    return [None if closed >> node & 1 else left for node, left in enumerate(free)] if closed else free
+
+
+def times_to_try(state: State, others: set[float]) -> list[float]:
+    """The times, and the ends of absences that are tried beside them, in time order."""
+    return sorted({*others, *ends_to_try(state, max(others, default=state.now))})
+
+
 def releases(state: State) -> list[float]:
     """The times at which something is expected to be free again: model.md#releases."""
     times = {state.expected_end(job) for job in state.running}
@@ -50,7 +62,8 @@ def releases(state: State) -> list[float]:
 
 def start_as_head(state: State, job: Job) -> bool:
     """Start the head if it has room."""
-    grant = choose(state, job, free_now(state), window_at(state, job, state.now))
+    free = open_to(state, job, free_now(state), state.now)
+    grant = choose(state, job, free, window_at(state, job, state.now))
     if grant is None:
         return False
     state.begin_shared(job, grant, backfilled=False)
@@ -59,20 +72,22 @@ def start_as_head(state: State, job: Job) -> bool:
 
 def shadow_time(state: State, head: Job) -> float:
     """ "T is the first release after which the head has room on the nodes" """
-    if state.site.fits(head.ask, free_now(state)):
+    if state.site.fits(head.ask, open_to(state, head, free_now(state), state.now)):
         return state.now
-    return next((T for T in releases(state) if state.site.fits(head.ask, free_at(state, T))), math.inf)
+    times = releases(state) if state.absences is None else times_to_try(state, {state.now, *releases(state)})
+    fits = state.site.fits
+    return next((T for T in times if fits(head.ask, open_to(state, head, free_at(state, T), T))), math.inf)
 
 
 def backfill(state: State, head: Job, later: list[Job], T: float) -> None:
     """ "A job that would end after T may start on nodes beside which the head still has room at T, with all jobs that
     were backfilled earlier in this pass and end after T." """
     for job in later:
-        window = window_at(state, job, state.now)
+        window, free = window_at(state, job, state.now), open_to(state, job, free_now(state), state.now)
         if math.isinf(T) or expected_if_started(job, state.now + state.delay) <= T:
-            grant = choose(state, job, free_now(state), window)
+            grant = choose(state, job, free, window)
         else:
-            grant = choose_beside(state, job, free_now(state), window, head.ask, free_at(state, T))
+            grant = choose_beside(state, job, free, window, head.ask, open_to(state, head, free_at(state, T), T))
         if grant is not None:
             state.begin_shared(job, grant, backfilled=True)
 
@@ -113,12 +128,13 @@ def joined(state: State, plan: Plan, free: Free, t: float, end: float) -> Free:
 
 def for_head(state: State, plan: Plan, head: Reservation) -> Free:
     """What is free for the head in its whole reservation."""
-    return joined(state, plan, held(free_at(state, head.begin), plan, head.begin), head.begin, head.end)
+    free = joined(state, plan, held(free_at(state, head.begin), plan, head.begin), head.begin, head.end)
+    return [None if head.closed >> node & 1 else left for node, left in enumerate(free)]
 
 
 def grant_in(state: State, plan: Plan, job: Job, free: Free, t: float, end: float) -> Grant | None:
     """Nodes for [t, end), of what is free at t, that leave room for the open reservation of the head if they meet."""
-    free, window = joined(state, plan, free, t, end), window_at(state, job, t)
+    free, window = open_to(state, job, joined(state, plan, free, t, end), t), window_at(state, job, t)
     head = next((each for each in plan if each.grant is None), None)
     if head is None or not (holds(head, t) or t < head.begin < end):
         return choose(state, job, free, window)
@@ -127,11 +143,11 @@ def grant_in(state: State, plan: Plan, job: Job, free: Free, t: float, end: floa
 
 def earliest(state: State, plan: Plan, job: Job, first: bool) -> Reservation | None:
     """model.md#backfill: "now, the releases and the ends of earlier reservations, in time order"."""
-    for t in sorted({state.now, *releases(state), *(each.end for each in plan)}):
+    for t in times_to_try(state, {state.now, *releases(state), *(each.end for each in plan)}):
         end = expected_if_started(job, t + state.delay)
         if first:
-            if state.site.fits(job.ask, free_at(state, t)):
-                return Reservation(t, end, job.needs, ask=job.ask)
+            if state.site.fits(job.ask, open_to(state, job, free_at(state, t), t)):
+                return Reservation(t, end, job.needs, closed=state.closed(job, t), ask=job.ask)
             continue
         grant = grant_in(state, plan, job, held(free_at(state, t), plan, t), t, end)
         if grant is not None:
@@ -150,7 +166,8 @@ def start_in_plan(state: State, plan: Plan, job: Job) -> bool:
             own = None if holds(each, each.begin) else each
             there = held(free_at(state, each.begin), plan, each.begin, own)
             free = [meet(mine, other) for mine, other in zip(free, there, strict=True)]
-    free, window = joined(state, plan, free, state.now, end), window_at(state, job, state.now)
+    free = open_to(state, job, joined(state, plan, free, state.now, end), state.now)
+    window = window_at(state, job, state.now)
     head = next((each for each in ahead if each.grant is None), None)
     if head is None:
         grant = choose(state, job, free, window)
@@ -173,11 +190,11 @@ def hole(state: State, job: Job) -> tuple[Reservation | None, bool]:
     """
     plan = [each for each in state.reservations.values() if each.begin < each.end]
     ends = {each.end for each in state.reservations.values()}
-    times = sorted(t for t in {*releases(state), *ends} if t >= state.now)
+    times = [t for t in times_to_try(state, {*releases(state), *ends}) if t >= state.now]
     for t, really in [(state.now, True), *((t, False) for t in times)]:
         end = expected_if_started(job, t + state.delay)
         free = held(free_now(state) if really else free_at(state, t), plan, t)
-        grant = choose(state, job, joined(state, plan, free, t, end), window_at(state, job, t))
+        grant = choose(state, job, open_to(state, job, joined(state, plan, free, t, end), t), window_at(state, job, t))
         if grant is not None:
             return Reservation(t, end, job.needs, grant=grant), really
     return None, False
