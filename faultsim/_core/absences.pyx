@@ -221,7 +221,7 @@ cdef int32_t free_and_drained(const sim_t *s) noexcept nogil:
 
 cdef int32_t free_of_set(const sim_t *s, const uint64_t *nodes) noexcept nogil:
     if s.machine.shared:
-        return s.machine.shared.free_of(s.machine.state, nodes)
+        return s.machine.shared.free_on(s.machine.state, nodes)
     if not s.machine.placed:
         return count_free(named_of(&s.machine), nodes)
     return mask_count_without(nodes, s.machine.occ, s.machine.words)

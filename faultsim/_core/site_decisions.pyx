@@ -8,8 +8,8 @@ import numpy as np
 from faultsim._core.containers.memory cimport close_state, open_state, own_block, part_t
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, close_nodes, free_then, open_site_choice, open_site_then, open_to, put_share, site_now,
-    site_release, site_shadow, sort_shares,
+    all_served, choose_beside, choose_shares, free_then, hide_closed, open_site_choice, open_site_then, open_to,
+    put_share, site_now, site_release, site_shadow, sort_shares,
 )
 from faultsim._core.site.shares cimport (
     ask_t, chosen_cores, cores_of, fits_in, gpus_of, mebibytes_of, needed, node_is_down, offer_of, set_ask, shares_t,
@@ -53,7 +53,7 @@ cdef class SiteView:
         for node in range(m.nodes):
             self.v.later[node] = free_then(&self.v.then, node)
         if time < INFINITY:
-            close_nodes(s, head, time, self.v.later)
+            hide_closed(s, head, time, self.v.later)
         return time
 
     cdef bint has_room(self, sim_t *s, int32_t job) noexcept:

@@ -15,8 +15,8 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, close_nodes, form_is_refused, free_then, open_site_choice, open_site_then,
-    open_to, refuse_form, served_then, site_choice_t, site_now, site_release, site_then_t,
+    all_served, choose_beside, choose_shares, form_is_refused, free_then, hide_closed, open_site_choice,
+    open_site_then, open_to, refuse_form, served_then, site_choice_t, site_now, site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
     ask_t, chosen_cores, fits_in, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
@@ -101,7 +101,8 @@ cdef int32_t next_startable(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     while at < q.end:
         form = m.form[q.job[at]]
         if not form_is_refused(&p.choice, s, q.job[at]) and s.need[q.job[at]] <= s.free and not (
-                s.absences.state == NULL and p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]):
+                p.costly[form] == p.changes + 1 and end_if_started(s, q.job[at]) >= p.costly_end[form]
+                and s.absences.state == NULL):
             break
         at += 1
     return at
@@ -133,7 +134,7 @@ cdef void find_for_head(backfill_t *p, sim_t *s) noexcept nogil:
     p.of_changes = p.changes
     memcpy(p.for_head, beside(p, m, 0), <size_t>m.nodes * sizeof(uint64_t))
     meet_all(p, m, p.for_head, p.reservation[0].begin, p.reservation[0].end)
-    close_nodes(s, p.head, p.reservation[0].begin, p.for_head)
+    hide_closed(s, p.head, p.reservation[0].begin, p.for_head)
     p.slack = all_served(m, &m.ask[p.head], p.for_head) - needed(&m.ask[p.head])
 
 
@@ -226,7 +227,7 @@ cdef bint choose_shares_at(backfill_t *p, sim_t *s, int32_t job, double t) noexc
                 node = p.share[r.first + k].node
                 p.window[node] = less(p.window[node], p.share[r.first + k].word)
     meet_all(p, m, p.window, t, end)
-    close_nodes(s, job, t, p.window)
+    hide_closed(s, job, t, p.window)
     if not p.open_head or not (is_reserved_at(&p.reservation[0], t) or t < p.reservation[0].begin < end):
         return choose_shares(s, &p.choice, job, t, p.window)
     find_for_head(p, s)

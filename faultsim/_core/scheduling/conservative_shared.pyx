@@ -18,7 +18,7 @@ from faultsim._core.scheduling.node_lines cimport (
     next_start, node_lines_t, none_late, open_node_lines, really_free,
 )
 from faultsim._core.scheduling.site_choice cimport (
-    BY_FAILURES, BY_SAFETY, choose_shares, close_nodes, open_site_choice, site_choice_t,
+    BY_FAILURES, BY_SAFETY, choose_shares, hide_closed, open_site_choice, site_choice_t,
 )
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.site.shares cimport ask_t, chosen_cores, has, least_of_both, share_t, site_of, site_t
@@ -228,7 +228,7 @@ cdef bint choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint really) noe
         if really and p.line.any_late and p.window[node]:
             now = really_free(&p.line, node, free_throughout(&p.line, node, t, t))
             p.window[node] = least_of_both(p.window[node], now)
-    close_nodes(s, job, t, p.window)
+    hide_closed(s, job, t, p.window)
     return choose_shares(s, &p.choice, job, t, p.window)
 
 

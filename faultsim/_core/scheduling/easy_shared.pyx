@@ -18,7 +18,7 @@ from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, s
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    choose_beside, choose_shares, chosen_cost, close_nodes, form_is_refused, free_then, open_site_choice,
+    choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, hide_closed, open_site_choice,
     open_site_then, open_to, refuse_form, site_choice_t, site_shadow, site_then_t,
 )
 from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
@@ -45,7 +45,8 @@ cdef struct easy_t:
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
     # After arrivals alone only an overrun moves the shadow.
-    return s.absences.state != NULL or s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL or (p.valid and s.now > p.time)
+    return (s.absences.state != NULL or s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL
+            or (p.valid and s.now > p.time))
 
 
 cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcept nogil:
@@ -158,7 +159,7 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.slack = there - needed(&m.ask[head])
     for node in range(m.nodes):
         p.later[node] = free_then(&p.then, node)
-    close_nodes(s, head, p.time, p.later)
+    hide_closed(s, head, p.time, p.later)
     return OK
 
 
@@ -170,7 +171,7 @@ cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexce
     while at < end:
         form = m.form[job[at]]
         if not form_is_refused(&p.choice, s, job[at]) and not (
-                p.valid and s.absences.state == NULL and p.costly[form] == late and end_if_started(s, job[at]) > p.time):
+                p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time and s.absences.state == NULL):
             break
         at += 1
     return at

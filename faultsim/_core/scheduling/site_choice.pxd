@@ -41,7 +41,7 @@ cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, con
 # The first release after which a job has room; `then` is that time, and `there` how much serves the job then.
 cdef double site_shadow(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil
 # What is closed to a job that would start at t is free no more (model.md#absences); what is free now of other nodes.
-cdef void close_nodes(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil
+cdef void hide_closed(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil
 cdef const uint64_t *open_to(const sim_t *s, site_choice_t *p, int32_t job) noexcept nogil
 # How much of what a job needs can serve it from t on, when `then` is t.
 cdef int64_t served_then(const sim_t *s, const site_then_t *then, int32_t job, double t) noexcept nogil
@@ -53,8 +53,8 @@ cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept n
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1
 
-# Whether jobs of the form of a job had no room, and nothing that serves them has become free since.  What is closed to a
-# job is not known by its form.
+# Whether jobs of the form of a job had no room, and nothing that serves them has become free since.  False where nodes
+# may be closed to jobs, as that depends on the job.
 cdef inline bint form_is_refused(site_choice_t *p, const sim_t *s, int32_t job) noexcept nogil:
     cdef const site_t *m = site_of(&s.machine)
     cdef int64_t *known = &p.refused[m.form[job]]

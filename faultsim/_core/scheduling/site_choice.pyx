@@ -47,7 +47,7 @@ cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, con
         there[0] += served(m, ask, node, free_then(then, node))
 
 
-cdef void close_nodes(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil:
+cdef void hide_closed(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef int32_t node
     if s.absences.state == NULL or not closed_to(s, job, t, end_if_started_at(s, job, t), a.closed):
@@ -62,7 +62,7 @@ cdef const uint64_t *open_to(const sim_t *s, site_choice_t *p, int32_t job) noex
     if s.absences.state == NULL:
         return m.open
     memcpy(p.open, m.open, <size_t>m.nodes * sizeof(uint64_t))
-    close_nodes(s, job, s.now, p.open)
+    hide_closed(s, job, s.now, p.open)
     return p.open
 
 

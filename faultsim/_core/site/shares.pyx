@@ -252,7 +252,7 @@ SITE_NODES.list_nodes, SITE_NODES.list_ranges = list_nodes, list_ranges
 
 cdef machine_shares_t SITE_SHARES
 SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
-SITE_SHARES.count, SITE_SHARES.free_of, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
+SITE_SHARES.count, SITE_SHARES.free_on, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
 
 
 cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,

@@ -154,7 +154,7 @@ cdef struct machine_shares_t:
     int32_t (*left)(const void *state, int32_t node) noexcept nogil
     int32_t (*count)(const void *state, int32_t job) noexcept nogil
     # Free cores of the nodes of a mask.
-    int32_t (*free_of)(const void *state, const uint64_t *mask) noexcept nogil
+    int32_t (*free_on)(const void *state, const uint64_t *mask) noexcept nogil
     # The jobs on a node, ascending, valid until the next call; NULL: no memory.
     const int32_t *(*jobs_on)(void *state, int32_t node, const releases_t *running, int32_t *n) noexcept nogil
 
