@@ -8,12 +8,14 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport end_if_started, sim_t, usable
 
 cdef struct absence_t:
     double begin, end
     double every             # 0: once
     bint kills
+    bint for_users           # it is open to some jobs
+    double latest            # the last occurrence that had begun at the last event of absences
 
 cdef struct absences_t:
     int32_t n, words
@@ -25,6 +27,8 @@ cdef struct absences_t:
     bint any_active
     uint64_t *drained
     int32_t n_drained
+    double open_from, open_until     # no absence is active then (`none_closed`)
+    uint64_t *ahead          # nodes that are closed to all jobs that start now and end after `open_until`
     double drained_time      # node-seconds for which drained nodes were free
     int32_t idle_edges       # begins and ends since something else was to come
     uint64_t *sets           # the closed sets met so far, one after another; number 0 is none
@@ -71,6 +75,16 @@ cdef inline double next_end(const absence_t *a, double t) noexcept nogil:
     return occurrence_end(a, k) if k >= 0.0 and t < occurrence_end(a, k) else occurrence_end(a, k + 1.0)
 
 
+# Whether nodes are reserved or drained now.
+cdef inline bint any_closed(const absences_t *a) noexcept nogil:
+    return a.any_active or a.n_drained > 0
+
+
+# Whether it is clear without a look at the absences that no node is closed to any job from t, not before now, to `end`.
+cdef inline bint none_closed(const absences_t *a, double t, double end) noexcept nogil:
+    return a.n_drained == 0 and t < a.open_until and end <= a.open_until and t >= a.open_from
+
+
 # The nodes that a job may not hold from t to `end`, into `out`; whether there are any.
 cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil
 # Whether an absence ends at t.
@@ -86,8 +100,20 @@ cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
 # The first time after t at which a running job ends, a node is known to be up or, of those that are tried, an absence
 # ends; or a reservation: of their ends, `first` is the first after t and `last` the last of all.
 cdef double next_tried(const sim_t *s, double t, double first, double last) noexcept nogil
-# [clusters] How many free nodes a job may have that starts now.
-cdef int32_t open_room(const sim_t *s, int32_t job) noexcept nogil
+# [clusters] How many free nodes a job may have that starts now; and where some may be closed to it.
+cdef inline int32_t open_room(const sim_t *s, int32_t job) noexcept nogil:
+    if none_closed(absences_of(s), s.now, end_if_started(s, job)):
+        return usable(s)
+    return room_outside(s, job)
+
+
+cdef int32_t room_outside(const sim_t *s, int32_t job) noexcept nogil
+# [clusters] No job that ends after `open_until` has more than these free nodes.
+cdef int32_t room_ahead(const sim_t *s) noexcept nogil
+# [clusters] Whether a closed set leaves `need` nodes, free or not.
+cdef bint leaves_nodes(const sim_t *s, int32_t set_, int32_t need) noexcept nogil
+# The first end of an absence after t (inf: none), before which no less is closed to a job than at t.
+cdef double first_end_after(const sim_t *s, double t) noexcept nogil
 # [clusters] How many nodes outside of a closed set are free at t, if running jobs end as expected.
 cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil
 # [clusters] How many free nodes of a closed set are open to a job that starts now.

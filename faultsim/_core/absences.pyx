@@ -4,7 +4,7 @@ from libc.math cimport floor
 from libc.string cimport memcpy, memset
 
 from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, named_t, open_word, update_word
-from faultsim._core.containers.bits cimport mask_count_without, mask_equal, mask_join
+from faultsim._core.containers.bits cimport mask_count, mask_count_without, mask_equal, mask_join
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.state cimport end_if_started, log_row, usable
@@ -12,11 +12,13 @@ from faultsim._core.status cimport NO_MEMORY
 
 
 cdef double last_begun(const absence_t *a, double t) noexcept nogil:
-    cdef double k
+    cdef double k = a.latest
     if t < a.begin:
         return -1.0
     if a.every == 0.0:
         return 0.0
+    if a.begin + k * a.every <= t < a.begin + (k + 1.0) * a.every:       # as a rule
+        return k
     k = floor((t - a.begin) / a.every)
     while occurrence_begin(a, k) > t:
         k -= 1.0
@@ -36,6 +38,9 @@ cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t 
     cdef const absences_t *a = absences_of(s)
     cdef int32_t i, row = log_row(s, job)
     cdef bint any_closed = a.n_drained > 0
+    if none_closed(a, t, end):
+        memset(out, 0, <size_t>a.words * sizeof(uint64_t))
+        return False
     memcpy(out, a.drained, <size_t>a.words * sizeof(uint64_t))
     for i in range(a.n):
         if not is_open_to(a, i, row) and meets_stay(&a.row[i], t, end):
@@ -47,7 +52,7 @@ cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t 
 cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef int32_t i
-    if not closed_to(s, job, t, end, a.closed):
+    if none_closed(a, t, end) or not closed_to(s, job, t, end, a.closed):
         return 0
     for i in range(1, a.n_sets):
         if mask_equal(a.closed, a.sets + <int64_t>i * a.words, a.words):
@@ -102,6 +107,15 @@ cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil
     return first
 
 
+cdef double first_end_after(const sim_t *s, double t) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef double first = INFINITY
+    cdef int32_t i
+    for i in range(a.n):
+        first = min(first, next_end(&a.row[i], t))
+    return first
+
+
 cdef double next_tried(const sim_t *s, double t, double first, double last) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0
@@ -114,12 +128,21 @@ cdef double next_tried(const sim_t *s, double t, double first, double last) noex
 
 # ---------------------------------------------------------------------------------------------- clusters
 
-cdef int32_t open_room(const sim_t *s, int32_t job) noexcept nogil:
+cdef int32_t room_outside(const sim_t *s, int32_t job) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef int32_t room = usable(s)
     if not closed_to(s, job, s.now, end_if_started(s, job), a.closed):
         return room
     return min(room, s.free - count_free(named_of(&s.machine), a.closed))
+
+
+cdef int32_t room_ahead(const sim_t *s) noexcept nogil:
+    return s.free - count_free(named_of(&s.machine), absences_of(s).ahead)
+
+
+cdef bint leaves_nodes(const sim_t *s, int32_t set_, int32_t need) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    return need <= s.nodes - mask_count(a.sets + <int64_t>set_ * a.words, a.words)
 
 
 cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil:
@@ -172,7 +195,7 @@ cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     cdef int32_t i, wanted, row = log_row(s, job)
     cdef int code
     cdef bint some = a.spares
-    if a.spares:
+    if some:
         memcpy(a.joined, a.spared, <size_t>a.words * sizeof(uint64_t))
     else:
         memset(a.joined, 0, <size_t>a.words * sizeof(uint64_t))

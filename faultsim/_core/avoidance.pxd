@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.absences cimport take_open
+from faultsim._core.absences cimport absences_of, none_closed, take_open
 from faultsim._core.tables.machine cimport permit_t, place_t
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport end_if_started, sim_t
 
 # As `choose` and `take` of placement.pxd.
 cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
@@ -20,7 +20,8 @@ cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil
 
 cdef inline int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """The same if nodes are to be avoided; else what the rule takes."""
-    if s.absences.state != NULL:
+    if s.absences.state != NULL and (absences_of(s).spares or not none_closed(
+            absences_of(s), s.now, end_if_started(s, job))):
         return take_open(s, job, count)
     if s.avoid == NULL:
         return s.placement.allot(s.placement.state, s, job, count)

@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -25,14 +25,27 @@ cdef enum:
 
 
 cdef void update_active(sim_t *s) noexcept nogil:
+    """What follows from the absences that are active, and from the next begin."""
     cdef absences_t *a = absences_of(s)
+    cdef double begin
     cdef int32_t i
     memset(a.active, 0, <size_t>a.words * sizeof(uint64_t))
+    memcpy(a.ahead, a.drained, <size_t>a.words * sizeof(uint64_t))
     a.any_active = False
+    a.open_from, a.open_until = s.now, INFINITY
     for i in range(a.n):
+        a.row[i].latest = last_begun(&a.row[i], s.now)
         if is_active(&a.row[i], s.now):
             mask_join(a.active, a.nodes + <int64_t>i * a.words, a.words)
             a.any_active = True
+            begin = -INFINITY
+        else:
+            begin = occurrence_begin(&a.row[i], last_begun(&a.row[i], s.now) + 1.0)
+        if begin < a.open_until:
+            a.open_until = begin
+            memcpy(a.ahead, a.drained, <size_t>a.words * sizeof(uint64_t))
+        if begin == a.open_until and not a.row[i].for_users:
+            mask_join(a.ahead, a.nodes + <int64_t>i * a.words, a.words)
     for i in range(a.words):
         a.active[i] &= ~a.drained[i]
 
@@ -111,6 +124,7 @@ cdef int open_rows(sim_t *s, int32_t n) except -1:
     own_block(a, &a.nodes, <size_t>n * a.words, sizeof(uint64_t))
     own_block(a, &a.sets, <size_t>a.room_sets * a.words, sizeof(uint64_t))
     own_block(a, &a.active, a.words, sizeof(uint64_t))
+    own_block(a, &a.ahead, a.words, sizeof(uint64_t))
     own_block(a, &a.drained, a.words, sizeof(uint64_t))
     own_block(a, &a.spared, a.words, sizeof(uint64_t))
     own_block(a, &a.closed, a.words, sizeof(uint64_t))
@@ -167,9 +181,11 @@ cdef int open_absences(sim_t *s, dict columns) except -1:
         raise ValueError("a group of jobs has a row of permits")
     open_rows(s, <int32_t>n)
     a = absences_of(s)
+    some = np.asarray(permits).any(axis=0)
     a.group, a.permits = &group[0], &permits[0, 0]
     for i in range(n):
         a.row[i].begin, a.row[i].end, a.row[i].every, a.row[i].kills = begin[i], end[i], every[i], kills[i]
+        a.row[i].for_users = some[i]
         for k in range(first[i], first[i + 1]):
             s.machine.named.mark(s.machine.state, a.nodes + i * a.words, node[k])
     update_active(s)

@@ -39,6 +39,7 @@ cdef struct eligible_t:
     const int32_t *waiter
     const int8_t *kind
     const double *delay      # seconds
+    bint of_begins           # some are on the begin of a job
     # groups of jobs of one user and name, for jobs with `singleton`: members by number
     int32_t n_groups
     const int32_t *group     # per job; -1: none
@@ -62,7 +63,7 @@ cdef struct eligible_t:
     int32_t *missing         # conditions that are not met yet
     double *ready            # the latest of its earliest start and the times of conditions that are met
     uint8_t *fate
-    uint8_t *begun           # has held nodes
+    uint8_t *begun           # has held nodes, if `of_begins`
     int32_t n_fates          # jobs with one
     uint8_t *on_hold
     int32_t n_on_hold        # jobs that are

@@ -74,16 +74,15 @@ cdef int set_conditions(sim_t *s, dict columns, object rows) except -1:
     if len(rows.most) > 0:
         most = input_column(columns, rows.most, "most", np.int32, len(rows.most))
         e.most = &most[0]
-    order = np.flatnonzero(np.isfinite(rows.cancel)).astype(np.int32)
-    order = order[np.argsort(np.asarray(rows.cancel)[order], kind="stable")]
-    withdrawals = len(order)
+    withdrawals = len(rows.withdrawal)
     if withdrawals > 0:
-        withdrawal = input_column(columns, order, "withdrawal", np.int32, withdrawals)
+        withdrawal = input_column(columns, rows.withdrawal, "withdrawal", np.int32, withdrawals)
         e.withdrawal, e.n_withdrawals = &withdrawal[0], <int32_t>withdrawals
     for job in range(s.n):
         e.ready[job] = begin[job]
     for i in range(n):
         e.missing[waiter[i]] += 1
+        e.of_begins = e.of_begins or kind[i] == AFTER_BEGIN
     for i in range(e.n_groups):
         for job in member[group_first[i] + 1:group_first[i + 1]]:
             e.missing[job] += single[job]
@@ -153,7 +152,7 @@ cdef inline int fail(sim_t *s, int32_t job) noexcept nogil:
 cdef int note_begin(sim_t *s, int32_t job) noexcept nogil:
     cdef eligible_t *e = eligible_of(s)
     cdef int64_t i
-    if e.begun[job]:
+    if not e.of_begins or e.begun[job]:
         return OK
     e.begun[job] = True
     for i in range(e.first[job], e.first[job + 1]):
@@ -211,7 +210,8 @@ cdef int note_end(sim_t *s, int32_t job, bint ok) noexcept nogil:
         return NO_MEMORY
     if free_slot(s, job) < 0:
         return NO_MEMORY
-    next_withdrawal(s)
+    if e.next_withdrawal < e.n_withdrawals and e.withdrawal[e.next_withdrawal] == job:
+        next_withdrawal(s)
     return OK
 
 

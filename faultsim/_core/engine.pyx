@@ -81,8 +81,8 @@ cdef object no_conditions(int32_t n):
     none, jobs = np.empty(0, np.int32), np.full(n, -1, np.int32)
     return SimpleNamespace(
         first=np.zeros(n + 1, np.int64), waiter=none, kind=np.empty(0, np.int8), delay=np.empty(0), unmet=none,
-        begin=np.full(n, -INFINITY), cancel=np.full(n, INFINITY), group=jobs, single=np.zeros(n, np.uint8),
-        group_first=np.zeros(1, np.int64), member=none, array=jobs, most=none)
+        begin=np.full(n, -INFINITY), cancel=np.full(n, INFINITY), withdrawal=none, group=jobs,
+        single=np.zeros(n, np.uint8), group_first=np.zeros(1, np.int64), member=none, array=jobs, most=none)
 
 
 cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.absences cimport absences_of, free_and_drained, free_and_reserved
+from faultsim._core.absences cimport absences_of, any_closed, free_and_drained, free_and_reserved
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY, fs_prefetch, fs_require
 from faultsim._core.eligibility cimport is_eligible
@@ -161,7 +161,7 @@ cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
     cdef double dt = t - s.clock
     cdef int64_t wanted, free = s.free
     if dt > 0:
-        if s.absences.state != NULL:
+        if s.absences.state != NULL and any_closed(absences_of(s)):
             free -= free_and_reserved(s)
             s.ledger[<int>ACC_RESERVED] += dt * <double>(s.free - free)
             wanted = free_and_drained(s)

@@ -96,10 +96,12 @@ cdef int sort_as_of_pass(sim_t *s) noexcept nogil:
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t low, high, mid
+    cdef bint is_last = False        # by its entry
     fs_require(s.state[job] == JOB_FUTURE or s.state[job] == JOB_RUNNING)
     if q.entry != NULL and (s.state[job] == JOB_FUTURE or not q.keeps_entry):
         q.entry[job] = q.next_entry
         q.next_entry += 1
+        is_last = q.key == NULL
     s.state[job] = JOB_QUEUED
     s.demand += s.size[job]
     if s.scheduler.queued != NULL:
@@ -115,7 +117,7 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
         high = q.end
         low = q.head
         # Nearly every arrival belongs at the end.
-        if queued_before(s, q.job[high - 1], job):
+        if is_last or queued_before(s, q.job[high - 1], job):
             low = high
         while low < high:
             mid = (low + high) >> 1

@@ -104,6 +104,8 @@ class EligibilityRows:
         Jobs with a condition that can never be met.
     begin, cancel : numpy.ndarray of float64
         Of each job, its earliest start (-inf: none) and the time at which it is withdrawn (inf: never).
+    withdrawal : numpy.ndarray of int32
+        Jobs with such a time, by (time, job).
     group, single : numpy.ndarray
         The group of jobs of one user and name that each job is in, and whether it waits for all earlier ones of it.
     group_first, member : numpy.ndarray
@@ -119,6 +121,7 @@ class EligibilityRows:
     unmet: Integers
     begin: Floats
     cancel: Floats
+    withdrawal: Integers
     group: Integers
     single: Values
     group_first: LongIntegers

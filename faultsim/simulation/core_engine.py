@@ -161,7 +161,7 @@ def parts_of_run(settings: Settings, estimate: Floats, size: Integers, world: Wo
     tracked = matters or "progress" in follows or world.predictions is not None or world.clocks is not None
     tracked = tracked or (absences is not None and bool(absences.kills.any()))
     if world.eligibility is not None:  # a running job that is withdrawn is killed
-        tracked = tracked or bool(np.isfinite(world.eligibility.cancel).any())
+        tracked = tracked or len(world.eligibility.withdrawal) > 0
     return Parts(factories, _inputs(settings, estimate, size, world), tracked)
 
 

@@ -147,7 +147,8 @@ def _lowered(whole: Workload, waits: list[_Wait], jobs: Integers) -> Eligibility
     here = [(int(jobs[row]), -1 if other < 0 else int(jobs[other]), *rest) for row, other, *rest in waits if kept[row]]
     inside = sorted((each for each in here if each[1] >= 0), key=lambda each: each[1])
     n = int(kept.sum())
-    group, single = group[kept], single[kept]
+    group, single, cancel = group[kept], single[kept], cancel[kept]
+    withdrawal = np.flatnonzero(np.isfinite(cancel)).astype(np.int32)
     member = np.flatnonzero(group >= 0).astype(np.int32)
     member = member[np.argsort(group[member], kind="stable")]
     groups = int(group.max(initial=-1)) + 1
@@ -158,7 +159,8 @@ def _lowered(whole: Workload, waits: list[_Wait], jobs: Integers) -> Eligibility
         delay=np.array([each[3] for each in inside], np.float64),
         unmet=np.array(sorted({each[0] for each in here if each[1] < 0 and each[2] == _AFTER_OK}), np.int32),
         begin=begin[kept],
-        cancel=cancel[kept],
+        cancel=cancel,
+        withdrawal=withdrawal[np.argsort(cancel[withdrawal], kind="stable")],
         group=group,
         single=single.astype(np.uint8),
         group_first=np.searchsorted(group[member], np.arange(groups + 1)).astype(np.int64),

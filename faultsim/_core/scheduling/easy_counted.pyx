@@ -4,7 +4,8 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.absences cimport (
-    closed_set, free_inside, free_outside, last_release, next_end_tried, open_room, spare_none, spare_set,
+    absences_of, closed_set, first_end_after, free_inside, free_outside, last_release, leaves_nodes,
+    next_end_tried, none_closed, open_room, room_ahead, spare_none, spare_set,
 )
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
@@ -33,14 +34,15 @@ cdef struct easy_t:
     int32_t closed           # the closed set of the head then (absences.pxd)
     int64_t beside           # nodes outside of it that are free then and that the head does not need
     float longest            # expected time of a job that ends by the shadow time, at most
+    float open_for           # that of a job that ends before the next absence begins, at most
+    int32_t ahead            # nodes that are free to jobs that end later, at most; < 0: not counted yet
     victim_t *victim         # scratch of preemption; NULL: heads do not stop other jobs
     choice_t choice          # where the order of the queue has slopes
 
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
-    # After arrivals alone only an overrun moves the shadow.
-    if s.absences.state != NULL:
-        return True              # what is closed to a job depends on the time
+    # After arrivals alone only an overrun moves the shadow.  Until an absence ends, after which everything has changed,
+    # the nodes that are closed to a job only become more as time passes.
     return s.change == CHANGED_ALL or p.examined <= 0 or p.victim != NULL or (p.valid and s.now > p.time)
 
 
@@ -54,19 +56,27 @@ cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
     return code
 
 
+# Expected time of a job that starts now and ends by `time`, at most.  Rounded up, so that no job that ends in time is
+# passed over; try_start compares doubles.
+cdef inline float time_until(const sim_t *s, double time) noexcept nogil:
+    return <float>(((time - s.now) + 1e-15 * (time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+
+
 cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
-    # Rounded up, so that no job that ends in time is passed over; try_start compares doubles.
-    p.longest = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+    p.longest = time_until(s, p.time)
+    if s.absences.state != NULL:
+        p.open_for = time_until(s, absences_of(s).open_until)
+        p.ahead = -1
 
 
 cdef int find_first_time(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    """The shadow where nodes may be closed to the head: of now, the releases, and the ends of absences that are tried,
-    the first at which it has room.
+    """The shadow where nodes may be closed to the head: of `p.time`, at which enough nodes are free for the first time,
+    the releases after it, and the ends of absences that are tried, the first at which it has room.
     """
     cdef const release_t *items = releases_all(&s.releases)
     cdef int64_t free = usable(s)
     cdef int32_t i = 0, count = s.releases.n, need = s.need[head]
-    cdef double t = s.now, last = last_release(s)
+    cdef double t = p.time, last = last_release(s), end
     while count > 0 and items[count - 1].end == INFINITY:
         count -= 1
     # Invariant: no time before t that is tried has room; `free` nodes are free at t, if closed sets are left out.
@@ -74,13 +84,18 @@ cdef int find_first_time(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
         while i < count and items[i].end <= t:
             free += items[i].nodes
             i += 1
-        if free >= need:
-            p.closed = closed_set(s, head, t, end_if_started_at(s, head, t))
-            if p.closed < 0:
-                return NO_MEMORY
+        p.closed = closed_set(s, head, t, end_if_started_at(s, head, t))
+        if p.closed < 0:
+            return NO_MEMORY
+        if p.closed == 0 or leaves_nodes(s, p.closed, need):
             p.beside = free_outside(s, p.closed, t) - need if p.closed > 0 else 0
             if p.beside >= 0:
                 break
+        else:
+            end = first_end_after(s, t)
+            while i < count and items[i].end < end:
+                free += items[i].nodes
+                i += 1
         t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
     p.time, p.extra = t, free - need
     if t == INFINITY:
@@ -89,26 +104,47 @@ cdef int find_first_time(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
 
 
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    if s.absences.state != NULL:
+    p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
+    p.closed = 0
+    if s.absences.state != NULL and not none_closed(absences_of(s), p.time, end_if_started_at(s, head, p.time)):
         if find_first_time(p, s, head) < 0:
             return NO_MEMORY
-        promise_start(s, head, p.time)
-        begin_scan(p, s)
-        return OK
-    p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
     promise_start(s, head, p.time)
     begin_scan(p, s)
     return OK
 
 
-cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+cdef int32_t next_before_absence(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+    """`next_candidate`, less jobs for which the nodes that the next absence leaves open are too few."""
+    cdef const queue_t *q = &s.queue
+    cdef int32_t k, may, end = q.end, free = usable(s), extra = <int32_t>p.extra if p.valid else free
+    cdef int32_t ahead = room_ahead(s) if p.ahead < 0 else p.ahead
+    cdef float longest = p.longest, open_for = p.open_for
+    cdef const int32_t *need
+    cdef const float *least
+    p.ahead = ahead
+    while at + TOGETHER <= end:
+        need, least, may = q.need + at, q.least + at, 0
+        for k in range(TOGETHER):        # the compiler makes vectors of this
+            may |= ((need[k] <= free) & ((need[k] <= extra) | (least[k] <= longest))
+                    & ((need[k] <= ahead) | (least[k] <= open_for)))
+        if may:
+            break
+        at += TOGETHER
+    need, least = q.need, q.least
+    while at < end and not (need[at] <= free and (need[at] <= extra or least[at] <= longest)
+                            and (need[at] <= ahead or least[at] <= open_for)):
+        at += 1
+    return at
+
+
+cdef inline int32_t next_beside_head(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+    """`next_candidate` of a valid shadow, where no nodes are closed to jobs."""
     cdef const queue_t *q = &s.queue
     cdef int32_t k, may, end = q.end, free = usable(s), extra = <int32_t>p.extra
     cdef float longest = p.longest
     cdef const int32_t *need
     cdef const float *least
-    if not p.valid or s.absences.state != NULL:
-        return next_fitting(q.need, at, end, free)
     while at + TOGETHER <= end:
         need, least, may = q.need + at, q.least + at, 0
         for k in range(TOGETHER):        # the compiler makes vectors of this
@@ -120,6 +156,18 @@ cdef inline int32_t next_candidate(const easy_t *p, const sim_t *s, int32_t at) 
     while at < end and not (need[at] <= free and (need[at] <= extra or least[at] <= longest)):
         at += 1
     return at
+
+
+cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    at = next_beside_head(p, s, at) if p.valid else next_fitting(q.need, at, q.end, usable(s))
+    if s.absences.state != NULL and at < q.end and q.least[at] > p.open_for:
+        return next_before_absence(p, s, at)
+    return at
+
+
+cdef inline bint all_open(const easy_t *p, const sim_t *s, double end, bint outlives) noexcept nogil:
+    return none_closed(absences_of(s), s.now, end) and not (outlives and p.closed > 0)
 
 
 cdef int take_beside(easy_t *p, sim_t *s, int32_t job, bint outlives) noexcept nogil:
@@ -139,18 +187,19 @@ cdef int take_beside(easy_t *p, sim_t *s, int32_t job, bint outlives) noexcept n
 
 cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t job = s.queue.job[at], need = s.queue.need[at]
-    cdef bint outlives = end_if_started(s, job) > p.time
+    cdef double end = end_if_started(s, job)
+    cdef bint outlives = end > p.time
     cdef int code
     if need > usable(s) or (outlives and need > p.extra):
         return 0
-    if s.absences.state != NULL:
+    if s.absences.state != NULL and not all_open(p, s, end, outlives):
         code = take_beside(p, s, job, outlives)
         if code <= 0:
             return code
     if outlives:
         p.extra -= need
     code = start_job(s, job, need, NULL, True)
-    if s.absences.state != NULL:
+    if s.absences.state != NULL and absences_of(s).spares:
         spare_none(s)
     return code if code < 0 else 1
 
