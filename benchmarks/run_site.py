@@ -65,6 +65,7 @@ def week() -> fs.Workload:
             "features": [row["constraint"] for row in rows],
             "partition": [row["partition"] for row in rows],
             "account": [row["account"] for row in rows],
+            "user_name": [row["user"] for row in rows],
             "qos": [row["qos"] for row in rows],
         },
     )

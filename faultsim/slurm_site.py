@@ -97,10 +97,10 @@ class SlurmConf(SlurmRecord):
 
     @cached_property
     def scheduler(self) -> Slurm:
-        """The options of the scheduler that the file sets."""
+        """Slurm's scheduler with the options that the file sets, and its partitions, accounts and QOS."""
         left_out = ("ClusterName", "GresTypes")
         options = {name: self.settings[name] for name in self.given if name not in left_out}
-        return Slurm(self.version, **options)
+        return Slurm(self.version, conf=self, **options)
 
     def partition(self, name: str) -> SlurmPartition:
         """The partition of this name.

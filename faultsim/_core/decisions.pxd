@@ -62,7 +62,8 @@ cdef class Decision(Moment):
     cdef int leave_queue(self, int32_t at) except -1
     cdef int32_t head_of(self, object head) except -1
     cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1
-    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given) except -1
+    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given, object each) except -1
+    cdef object said_cores(self, object job, object nodes, object cores)
     cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1
     cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1

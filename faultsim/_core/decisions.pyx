@@ -855,7 +855,7 @@ cdef class Decision(Moment):
 
     # ------------------------------------------------------------------ acts
 
-    def start(self, job, *, nodes=None, box=None, cubes=None):
+    def start(self, job, *, nodes=None, box=None, cubes=None, cores=None):
         """Start a waiting job now, at `nodes`, `box` or `cubes` if one is given, else where the placement rule chooses.
 
         Parameters
@@ -870,15 +870,18 @@ cdef class Decision(Moment):
             default the placement rule chooses among those of the smallest size that has one.
         cubes : sequence of int, optional
             On a pod: the cubes of a free slice of whole cubes, by number.
+        cores : sequence of int, optional
+            On a site, with `nodes`: how many cores it takes of each.
         """
         given = self.said(job, {"nodes": nodes, "box": box, "cubes": cubes})
+        each = None if cores is None else self.said_cores(job, nodes, cores)
         _inside = self.enter(False)
         cdef int32_t j = self.find(job), at = self.waiting_at(j), size = self.s.need[j]
         cdef machine_t *m = &self.s.machine
         cdef place_t place
         cdef bint found = False
         if self.site is not None:
-            self.begin_on_site(j, at, job, given)
+            self.begin_on_site(j, at, job, given, each)
         elif size > usable(self.s):
             self.refuse(f"job {job} cannot start: it needs {size} nodes and {usable(self.s)} are free")
         elif given is not None:
@@ -899,11 +902,23 @@ cdef class Decision(Moment):
                             f"more is free")
             self.act("started")
             self.launch(j, at, size, &place)
-        self.note("start", (self.row_of(j),), {} if given is None else {given[0]: given[1].tolist()})
+        said = {} if given is None else {given[0]: given[1].tolist()}
+        self.note("start", (self.row_of(j),), said if each is None else {**said, "cores": each.tolist()})
 
-    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given) except -1:
+    cdef object said_cores(self, object job, object nodes, object cores):
+        """The cores of each node, checked as far as they can be without the job."""
+        found = self.said(job, {"cores": cores})[1]
+        if nodes is None or self.site is None or found.shape[0] != len(nodes):
+            _inside = self.enter(True)
+            self.check()
+            if nodes is not None and self.site is not None:
+                self.refuse(f"cores of job {job} must be as many as its nodes, {len(nodes)}, got {found.shape[0]}")
+            self.refuse(f"cores of job {job} must be whole numbers, one for each of nodes=, on nodes that jobs share")
+        return found
+
+    cdef int begin_on_site(self, int32_t job, int32_t at, object row, tuple given, object each) except -1:
         """Start a job on its shares of nodes."""
-        cdef const int32_t[::1] node
+        cdef const int32_t[::1] node, cores
         cdef str why
         if given is None:
             if not self.site.choose(self.s, job):
@@ -912,7 +927,13 @@ cdef class Decision(Moment):
             self.check_kind(given[0])
             node = given[1]
             self.check_distinct(job, node, self.s.nodes, "node")
-            why = self.site.choose_named(self.s, job, row, &node[0] if node.shape[0] else NULL, node.shape[0])
+            if each is None:
+                why = self.site.choose_named(self.s, job, row, &node[0] if node.shape[0] else NULL, node.shape[0])
+            elif node.shape[0] == 0:
+                why = f"job {row} asks for nodes, got none"
+            else:
+                cores = each
+                why = self.site.choose_with_cores(self.s, job, row, &node[0], &cores[0], node.shape[0])
             if why:
                 self.refuse(why)
         self.act("started")

@@ -28,6 +28,8 @@ cdef class SiteView:
     cdef bint choose_past(self, sim_t *s, int32_t job, int32_t head, double time) noexcept
     # The same on these nodes, in this order; "" or why not.
     cdef str choose_named(self, sim_t *s, int32_t job, object row, const int32_t *node, Py_ssize_t n)
+    cdef str choose_with_cores(self, sim_t *s, int32_t job, object row, const int32_t *node, const int32_t *cores,
+                               Py_ssize_t n)
     cdef int32_t cores_chosen(self, sim_t *s) noexcept
     # Arrays: whether a node is down or held in part; what is free of each node; the shares of a job.
     cdef object occupied(self, sim_t *s)

@@ -12,8 +12,8 @@ from faultsim._core.scheduling.site_choice cimport (
     put_share, site_now, site_release, site_shadow, sort_shares,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, cores_of, fits_in, gpus_of, mebibytes_of, needed, node_is_down, offer_of, set_ask, shares_t,
-    site_of, site_t,
+    ask_t, chosen_cores, cores_of, fits_in, gpus_of, has_cores, mebibytes_of, needed, node_is_down, offer_of, set_ask,
+    shares_t, site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started
 
@@ -92,6 +92,27 @@ cdef class SiteView:
             missing -= 1 if ask.nodes else cores
         if missing > 0:
             return f"the nodes named for job {row} offer {ask.cores - missing} of its {ask.cores} cores"
+        sort_shares(m)
+        return ""
+
+    cdef str choose_with_cores(self, sim_t *s, int32_t job, object row, const int32_t *node, const int32_t *cores,
+                               Py_ssize_t n):
+        cdef site_t *m = site_of(&s.machine)
+        cdef const ask_t *ask = &m.ask[job]
+        cdef const uint64_t *free = open_to(s, &self.v.choice, job)
+        cdef int64_t most = <int64_t>ask.cores * max(1, ask.nodes), least = most - max(0, ask.nodes - 1), sum_ = 0
+        cdef Py_ssize_t i
+        m.n_chosen = 0
+        if ask.nodes and n != ask.nodes:
+            return f"job {row} asks for {ask.nodes} nodes, got {n}"
+        for i in range(n):
+            sum_ += cores[i]
+        if not (ask.exclusive or least <= sum_ <= most):
+            return f"job {row} asks for {most} cores in all, got {sum_}"
+        for i in range(n):
+            if cores[i] < 1 or not has_cores(m, ask, node[i], free[node[i]], cores[i]):
+                return f"job {row} has no room for {cores[i]} cores on node {node[i]}"
+            put_share(m, ask, node[i], cores[i])
         sort_shares(m)
         return ""
 

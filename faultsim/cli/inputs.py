@@ -27,8 +27,20 @@ class Source(NamedTuple):
     built_in: bool
 
 
-def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
-    """The arguments that say which log: LOG, ``--synthetic``, ``--jobs``, ``--seed``."""
+def number_or_file(text: str) -> int | str:
+    """``--jobs`` of a command that takes a file there, too."""
+    if text.isdigit():
+        return int(text)
+    if "." in text or "/" in text:
+        return text
+    raise argparse.ArgumentTypeError(f"expected a number of jobs, or with --slurm a file, got {text!r}")
+
+
+def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = True, jobs_file: str = "") -> None:
+    """The arguments that say which log: LOG, ``--synthetic``, ``--jobs``, ``--seed``.
+
+    With `jobs_file`, which says what it is, ``--jobs`` may be a file.
+    """
     if positional:
         parser.add_argument(
             "log",
@@ -48,7 +60,12 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
         metavar="KIND",
         help="; ".join(f"{k}: {v}" for k, v in KINDS.items()) + f" (default {DEFAULT_KIND})",
     )
-    group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
+    group.add_argument(
+        "--jobs",
+        type=number_or_file if jobs_file else int,
+        metavar="N",
+        help=f"its number of jobs (default {DEFAULT_JOBS:,}){jobs_file}",
+    )
     group.add_argument(
         "--seed", type=seed, default=0, metavar="S", help="its seed, and that of everything else drawn (default 0)"
     )

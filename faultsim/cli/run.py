@@ -20,6 +20,7 @@ examples:
   faultsim run SDSC-SP2-1998-4.2-cln.swf.gz --machine torus:4x4x8 --scheduler easy --migration defragment
   faultsim run --machine torus:4x4x8 --failures synthetic:count=1000 --placement balancing --predictor confidence:0.1
   faultsim run --failures synthetic:count=1000 --predictor interval:0.7,0.7,300 --rescheduling fars:300,sul
+  faultsim run --slurm slurm.conf --accounts sacctmgr.cfg qos.txt --jobs sacct.txt --set bf_window=4320 --add-nodes g:2
 """
 
 import shlex
@@ -44,6 +45,7 @@ from faultsim.cli.result_output import (
     write_result,
 )
 from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
+from faultsim.cli.run_slurm import add_slurm_arguments, use_slurm
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -58,7 +60,7 @@ _POLICIES = tuple(kind for kind in KINDS if kind in OPTIONS and kind not in ("sc
 
 
 def _add_arguments(parser: Parser) -> None:
-    add_log_arguments(parser)
+    add_log_arguments(parser, jobs_file="; with --slurm also the log, of sacct --parsable2 --format=ALL")
     add_change_arguments(parser)
     job = parser.add_argument_group("jobs")
     job.add_argument(
@@ -110,6 +112,7 @@ def _add_arguments(parser: Parser) -> None:
         help="nodes that are closed to jobs at times, as all:begin=7d,end=7d6h,every=7d (may be given again)",
     )
     machine.add_argument("--migration", metavar="P", help="see above (default none)")
+    add_slurm_arguments(parser)
     failing = parser.add_argument_group("failures")
     failing.add_argument("--failures", metavar="F", help="see above (default: nothing fails)")
     failing.add_argument(
@@ -156,11 +159,14 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
     files["--recorded-figure"] = args.recorded_figure
     silent = check_targets(files, json=args.json) or args.quiet
+    slurm = use_slurm(args, {"machine": None, "scheduler": "easy", "order": None})
     source = open_log(args)
     log = spanned(source.log, args)
     notes: list[str] = []
     machine: Machine
-    if args.machine is None:
+    if slurm is not None:
+        machine = slurm[0]
+    elif args.machine is None:
         machine, notes = _default_machine(log, built_in=source.built_in)
     else:
         machine = parse_machine(args.machine)
@@ -179,7 +185,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     result = fs.simulate(
         log,
         machine,
-        scheduler=specs.scheduler(
+        scheduler=slurm[1]
+        if slurm is not None
+        else specs.scheduler(
             args.scheduler, order=args.order, reservation=args.reservation, max_growth=args.max_growth
         ),
         placement=specs.placement(args.placement, box_order=args.box_order, on=machine),

@@ -72,6 +72,7 @@ from faultsim.policies.rescheduling import (
     Static,
     Strategy,
 )
+from faultsim.policies.slurm import Slurm
 from faultsim.policies.slurm_torus import SlurmTorus
 from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
 
@@ -505,6 +506,8 @@ def from_lowered(kind: str, lowered: Lowered | None, arrays: Mapping[str, Values
         return None
     rest = dict(lowered)
     name = rest.pop("name", None)
+    if kind == Slurm.kind and name == Slurm.name:
+        return Slurm.from_parts(rest, arrays)
     if any(row.kind == kind and row.name == name for row in WRITTEN):
         if isinstance(rest.get("object"), Policy):
             return rest["object"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
 
 from faultsim import checks
+from faultsim.arrays import Values
 from faultsim.data.lowered import Lowered
 from faultsim.data.slurm_settings import IGNORED_SETTINGS, IGNORED_WORDS, SCHEDULER_WORDS, SETTINGS, Setting
+from faultsim.data.slurm_site import SlurmAssociation, SlurmPartition, SlurmQos, SlurmRecord
 from faultsim.data.slurm_times import value_of
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import InputError, OptionError
+from faultsim.policies.orders import ArrivalOrder
+from faultsim.policies.queueing import Scheduler
 
 __all__ = ["Slurm"]
 
@@ -20,11 +25,11 @@ _OPTIONS = {key: row for key, row in (SETTINGS | SCHEDULER_WORDS).items() if key
 _SLURM_TIME = re.compile(r"[\d:-]+|UNLIMITED|INFINITE|NONE", re.IGNORECASE | re.ASCII)
 
 
-class Slurm:
-    """The options of Slurm's scheduler: priorities, the main loop, backfill, limits and preemption.
+class Slurm(Scheduler):
+    """Slurm's scheduler on a `Site`: priorities, the main loop, backfill, limits and preemption (model.md#slurm).
 
-    An option that is not given has the default of Slurm 22.05 (not that of any site).  No run can have this scheduler
-    yet: ``simulate(scheduler=fs.Slurm())`` is refused by name.
+    An option that is not given has the default of Slurm 22.05 (not that of any site).  The rules are those of the
+    reference implementation, in Python, under either engine.
 
     Parameters
     ----------
@@ -32,6 +37,9 @@ class Slurm:
         Whose rules.
     SchedulerParameters : str, optional
         As in slurm.conf, split into options: ``"bf_window=4320,bf_busy_nodes"``.
+    conf : SlurmConf, optional
+        Whose partitions, accounts and QOS hold, besides the nodes and partitions of the machine.  Without it partitions
+        have Slurm's defaults, accounts and users one share each, and QOS no limits.
     **options
         Settings of slurm.conf and words of SchedulerParameters: ``PriorityWeightAge=1000``, ``bf_window="3d"``.
         Numbers are in Slurm's unit (minutes for ``bf_window``, seconds for ``PriorityMaxAge``); text is a time with its
@@ -55,12 +63,18 @@ class Slurm:
     faultsim.errors.OptionError: Slurm has no option 'bf_windw' (did you mean 'bf_window'?)
     """
 
-    __slots__ = ("_given", "version")
+    name: ClassVar[str] = "slurm"
+    is_slow: ClassVar[bool] = True
     version: str
+    conf: SlurmRecord | None
     _given: dict[str, object]
 
-    def __init__(self, version: str = "22.05", *, SchedulerParameters: str = "", **options: Any) -> None:
+    def __init__(
+        self, version: str = "22.05", *, SchedulerParameters: str = "", conf: SlurmRecord | None = None, **options: Any
+    ) -> None:
         checks.choice("version of Slurm", version, VERSIONS)
+        if conf is not None and not isinstance(conf, SlurmRecord):
+            raise OptionError(f"conf of Slurm must be a SlurmConf (read_slurm_conf reads one), got {conf!r:.60}")
         if not isinstance(SchedulerParameters, str):
             raise OptionError(f"SchedulerParameters of Slurm must be text, got {SchedulerParameters!r:.60}")
         given: dict[str, object] = {}
@@ -74,6 +88,7 @@ class Slurm:
             row = _row(name)
             given[row.name] = _value(row, value)
         object.__setattr__(self, "version", version)
+        object.__setattr__(self, "conf", conf)
         object.__setattr__(self, "_given", {name: given[name] for name in _names() if name in given})
 
     def __getattr__(self, name: str) -> Any:
@@ -89,7 +104,42 @@ class Slurm:
         raise OptionError("options of Slurm do not change")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _made, (self.version, self._given)
+        return _made, (self.version, self._given, self.conf)
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """True: engines ask it as they ask schedulers in Python."""
+        return True
+
+    @property
+    def title(self) -> str:
+        """Its name in tables: with the options that its slurm.conf, or else Slurm, has otherwise.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Slurm(bf_window="1d").title, fs.Slurm(bf_window="3d", PriorityWeightAge=1000).title
+        ('slurm', 'slurm:PriorityWeightAge=1000,bf_window=4320')
+        """
+        usual = {} if self.conf is None else self.conf.settings
+        plain = {row.name: usual.get(row.name, row.default) for row in _OPTIONS.values()}
+        parts = [f"{name}={_shown(value)}" for name, value in self._given.items() if value != plain[name]]
+        return f"slurm:{','.join(parts)}" if parts else "slurm"
+
+    @property
+    def partitions(self) -> tuple[SlurmPartition, ...]:
+        """The partitions of its slurm.conf."""
+        return () if self.conf is None else self.conf.partitions
+
+    @property
+    def associations(self) -> tuple[SlurmAssociation, ...]:
+        """Accounts and users."""
+        return () if self.conf is None else self.conf.associations
+
+    @property
+    def qos(self) -> Mapping[str, SlurmQos]:
+        """QOS by name."""
+        return {} if self.conf is None else self.conf.qos
 
     def replace(self, **options: Any) -> Self:
         """The same scheduler with other options.
@@ -102,9 +152,10 @@ class Slurm:
         """
         version = options.pop("version", self.version)
         words = options.pop("SchedulerParameters", "")
+        conf = options.pop("conf", self.conf)
         split = type(self)(version, SchedulerParameters=words, **options)
         changed: dict[str, Any] = self._given | split._given
-        return type(self)(version, **changed)
+        return type(self)(version, conf=conf, **changed)
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -118,22 +169,32 @@ class Slurm:
         """
         return {row.name: self._given.get(row.name, row.default) for row in _OPTIONS.values()}
 
-    def lower(self) -> Lowered:
-        """The plain form that provenance keeps: what was given."""
+    def _plain(self) -> Lowered:
+        """What was given, and what its slurm.conf says of partitions, accounts and QOS."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in self._given.items()}
-        return {"name": "slurm", "version": self.version, **plain}
+        lowered: Lowered = {"name": "slurm", "version": self.version, **plain}
+        lowered |= {"order": ArrivalOrder().lower(), "repairs": "known"}
+        if self.conf is None:
+            return lowered
+        conf = {
+            "partitions": [asdict(each) for each in self.partitions],
+            "associations": [asdict(each) for each in self.associations],
+            "qos": [asdict(each) for each in self.qos.values()],
+        }
+        return lowered | {"conf": conf}
 
-    def refuse(self) -> NotAvailableError:
-        """The error of a run that would have this scheduler."""
-        return NotAvailableError(
-            "scheduler Slurm is not simulated yet; use Backfill(), EasyBackfill(), Fcfs() or Preemptive(), or compare "
-            "decisions with faultsim slurm compare-decisions"
-        )
+    @classmethod
+    def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
+        """The inverse of `lower`."""
+        left_out = ("order", "repairs", "conf", "version")
+        given: Any = {name: _tuples(value) for name, value in options.items() if name not in left_out}
+        return cls(options["version"], conf=_conf_of(options.get("conf")), **given)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Slurm):
             return NotImplemented
-        return self.version == other.version and self.options == other.options
+        mine, theirs = ((s.partitions, s.associations, s.qos) for s in (self, other))
+        return self.version == other.version and self.options == other.options and mine == theirs
 
     def __hash__(self) -> int:
         return hash((self.version, tuple(self.options.items())))
@@ -142,12 +203,37 @@ class Slurm:
         version = [] if self.version == "22.05" else [f"version={self.version!r}"]
         return f"Slurm({', '.join([*version, *(f'{name}={value!r}' for name, value in self._given.items())])})"
 
-    def __dir__(self) -> Iterator[str]:
-        return iter([*object.__dir__(self), *_names()])
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *_names()]
 
 
-def _made(version: str, given: dict[str, Any]) -> Slurm:
-    return Slurm(version, **given)
+def _made(version: str, given: dict[str, Any], conf: SlurmRecord | None) -> Slurm:
+    return Slurm(version, conf=conf, **given)
+
+
+def _conf_of(plain: Mapping[str, Any] | None) -> SlurmRecord | None:
+    """Partitions, accounts and QOS of a lowered form."""
+    if plain is None:
+        return None
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [{key: _tuples(value) for key, value in row.items()} for row in plain[name]]
+
+    qos = [SlurmQos(**row) for row in rows("qos")]
+    return SlurmRecord(
+        {}, (), tuple(SlurmPartition(**row) for row in rows("partitions")),
+        tuple(SlurmAssociation(**row) for row in rows("associations")), {each.name: each for each in qos},
+    )  # fmt: skip
+
+
+def _tuples(value: object) -> object:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "+".join(":".join(map(_shown, each)) if isinstance(each, tuple) else str(each) for each in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _names() -> list[str]:

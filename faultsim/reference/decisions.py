@@ -17,7 +17,7 @@ from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
 from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
-from faultsim.reference.places import given_place
+from faultsim.reference.places import given_place, whole
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.scheduling import site_decisions as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
@@ -224,15 +224,25 @@ class Decision:
 
     # -- acts
 
-    def start(self, job: int, *, nodes: object = None, box: object = None, cubes: object = None) -> None:
+    def start(
+        self, job: int, *, nodes: object = None, box: object = None, cubes: object = None, cores: object = None
+    ) -> None:
         """Start a waiting job."""
         found, state = self._waiting(job), self._state
         if found.needs > state.open_to_start and not state.shares:
             self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.open_to_start} are free")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
         place = given_place(state, found, given, self._refuse, moves=False)
+        number = None if cores is None else whole(cores)
+        if cores is not None and (number is None or nodes is None or not state.shares):
+            self._refuse(f"cores of job {job} must be whole numbers, one for each of nodes=, on nodes that jobs share")
         if state.shares:
-            grant = shared.chosen(state, found) if place is None else shared.named(state, found, place[1], self._refuse)
+            if place is None:
+                grant = shared.chosen(state, found)
+            elif number is None:
+                grant = shared.named(state, found, place[1], self._refuse)
+            else:
+                grant = shared.named_with_cores(state, found, place[1], number, self._refuse)
             if grant is None:
                 self._refuse(f"job {job} cannot start: it has no room on the nodes")
             self._begin_shared(found, grant)

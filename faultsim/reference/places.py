@@ -36,7 +36,7 @@ def given_place(
     if not said:
         return None
     ((what, value),) = said.items()
-    numbers = _whole(value)
+    numbers = whole(value)
     if numbers is None:
         refuse(f"{what} of job {job.row} must be whole numbers, got {value!r}")
     machine = state.settings.machine["name"]
@@ -111,7 +111,7 @@ def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bo
     return box
 
 
-def _whole(values: object) -> list[int] | None:
+def whole(values: object) -> list[int] | None:
     try:
         array = np.asarray(values)
     except ValueError:

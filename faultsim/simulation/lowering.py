@@ -12,10 +12,12 @@ from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded_settings
 from faultsim.policies.settings import Settings
+from faultsim.policies.slurm import Slurm
 from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions
+from faultsim.simulation.slurm_run import decisions_of
 from faultsim.simulation.told import Told
 from faultsim.simulation.without_effect import recovers, without_effect
 
@@ -72,6 +74,15 @@ def lower(
     estimate = expected_runtimes(run, log)
     columns: list[Values] = [log.submit, log.runtime, estimate, log.size]
     world = make_world(run, log, estimate, formulas=engine == "core")
+    if isinstance(run.scheduler, Slurm):
+        if live:
+            raise NotAvailableError("live= is not available with scheduler=Slurm()")
+        if run.reservations:
+            raise NotAvailableError("reservations= are not available with scheduler=Slurm()")
+        acting = decisions_of(run.scheduler, run.machine, log, estimate, run.machine.asks(log))
+        settings = replace(settings, scheduler=acting.lower())
+        if world.asks is not None and not acting.manages_memory:
+            world.asks = replace(world.asks, memory=np.zeros_like(world.asks.memory))
     if oracle_runtimes:
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
     if live and world.absences is not None:

@@ -18,7 +18,6 @@ from faultsim.policies import (
     parse_policy,
 )
 from faultsim.policies.registry import KINDS, MACHINES, row_of
-from faultsim.policies.slurm import Slurm
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.absences import check_absences
@@ -167,6 +166,4 @@ def _checked_policy(kind: str, value: object) -> object:
             f"{checks.shown_function(value)}"
         )
     hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
-    if isinstance(value, Slurm):
-        raise value.refuse()
     raise OptionError(f"{kind} must be one of {known}, got {checks.shown(value)}{hint}")

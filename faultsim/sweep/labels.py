@@ -17,6 +17,7 @@ from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
 from faultsim.policies.contract import Compiled
 from faultsim.policies.predictors import Buckets, is_hours
+from faultsim.policies.slurm import Slurm
 
 Label = str | int | float | bool | None
 
@@ -63,6 +64,8 @@ def word(policy: Policy) -> str:
     """
     if isinstance(policy, Buckets):
         return f"{policy.name}:{_text(policy)}"
+    if isinstance(policy, Slurm):
+        return policy.title
     if policy.name not in known_policies(policy.kind):
         return policy.title if isinstance(policy, Compiled) else type(policy).__name__
     parts = []

@@ -1,11 +1,13 @@
 """`faultsim.Slurm`: options under Slurm's names."""
 
 import copy
+import json
 import pickle
 
 import pytest
 
 import faultsim as fs
+from faultsim.policies.registry import from_lowered
 
 
 def test_defaults_and_units():
@@ -39,7 +41,7 @@ def test_other_options():
 def test_copies_are_equal(options):
     one = fs.Slurm(**options)
     name, version = one.lower().pop("name"), one.lower().pop("version")
-    plain = {key: value for key, value in one.lower().items() if key not in ("name", "version")}
+    plain = {key: value for key, value in one.lower().items() if key not in ("name", "version", "order", "repairs")}
     assert (name, version) == ("slurm", "22.05")
     assert pickle.loads(pickle.dumps(one)) == one
     assert copy.deepcopy(one) == one
@@ -79,7 +81,19 @@ def test_options_do_not_change():
         fs.Slurm().bf_windw  # noqa: B018
 
 
-def test_a_run_refuses_it_by_name():
-    log = fs.Workload([0], [1], [1])
-    with pytest.raises(fs.NotAvailableError, match="scheduler Slurm is not simulated yet"):
-        fs.simulate(log, fs.Cluster(2), scheduler=fs.Slurm())
+def test_it_needs_a_site():
+    with pytest.raises(fs.OptionError, match="scheduler Slurm needs a Site"):
+        fs.simulate(fs.Workload([0], [1], [1]), fs.Cluster(2), scheduler=fs.Slurm())
+
+
+def test_it_is_saved_with_its_accounts(tmp_path):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(
+        "PriorityType=priority/multifactor\nPriorityWeightTRES=CPU=3\nNodeName=n1 CPUs=4\nPartitionName=a Nodes=n1\n"
+    )
+    accounts = tmp_path / "accounts.txt"
+    accounts.write_text("add account bio fairshare=3\nadd user u1 account=bio\n")
+    one = fs.read_slurm_conf(conf, accounts).scheduler
+    back = from_lowered("scheduler", json.loads(json.dumps(one.lower())))
+    assert back == one == pickle.loads(pickle.dumps(one)) != fs.Slurm(**dict(one.options))
+    assert [each.user for each in back.associations] == [each.user for each in one.associations]

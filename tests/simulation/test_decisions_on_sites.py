@@ -172,3 +172,40 @@ def test_the_caller_is_asked_about_each_job_of_a_node_that_fails(engine):
     result = sim.result()
     assert result.jobs["finish"].tolist() == [17, 4, 17, 17]
     assert result.counters["failures_hit"] == 1
+
+
+class Uneven(fs.Scheduler):
+    """Takes one core of the first node, and the rest of the second."""
+
+    def __init__(self, cores):
+        self.cores = cores
+
+    def schedule(self, decision):
+        for job in decision.queue:
+            decision.start(job, nodes=[0, 1], cores=self.cores[int(job)])
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_caller_says_how_many_cores_a_job_takes_of_each_node(engine):
+    log = fs.Workload([0, 0, 0], [60, 60, 60], [1, 1, 1], columns={"cores": [6, 3, 5], "nodes": [2, 0, 2]})
+    seen = []
+
+    class Seeing(Uneven):
+        def schedule(self, decision):
+            super().schedule(decision)
+            if len(decision.running):
+                seen.append([decision.shares(int(job))[:, :2].tolist() for job in decision.running])
+
+    fs.simulate(log, "site:a=2x9c", scheduler=Seeing([[1, 5], [2, 1], [3, 2]]), engine=engine)
+    assert seen[0] == [[[0, 1], [1, 5]], [[0, 2], [1, 1]], [[0, 3], [1, 2]]]
+    for cores, message in (
+        ([[1, 6], [2, 1], [3, 2]], "asks for 6 cores in all, got 7"),
+        ([[0, 6], [2, 1], [3, 2]], "has no room for 0 cores"),
+        ([[6], [2, 1], [3, 2]], "as many as its nodes, 2, got 1"),
+        ([[1, 5], [2, 1], [4, 1.0]], "whole numbers"),
+    ):
+        with pytest.raises(fs.FaultsimError, match=message):
+            fs.simulate(log, "site:a=2x9c", scheduler=Uneven(cores), engine=engine)
+    whole = fs.Workload([0], [1], [2])
+    with pytest.raises(fs.FaultsimError, match="on nodes that jobs share"):
+        fs.simulate(whole, "cluster:2", scheduler=Uneven([[1, 1]]), engine=engine)

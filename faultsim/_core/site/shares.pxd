@@ -129,6 +129,18 @@ cdef inline uint64_t share_of(const site_t *m, const ask_t *ask, int32_t node, i
     return amounts(cores, <int64_t>ask.memory * cores if ask.by_core else ask.memory, ask.gpus)
 
 
+# Whether a node has so many cores for a job, and what comes with them.
+cdef inline bint has_cores(const site_t *m, const ask_t *ask, int32_t node, uint64_t free,
+                           int32_t cores) noexcept nogil:
+    if not m.bit[node] & ask.classes:
+        return False
+    if ask.exclusive:
+        return free == m.total[node]
+    if cores > cores_of(free) or (ask.by_core and ask.memory > 0 and cores > mebibytes_of(free) // ask.memory):
+        return False
+    return has(free, share_of(m, ask, node, cores))
+
+
 # Whether a job that had no room when so many nodes had been given back may have room now: whether one of those given
 # back since serves it.
 cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) noexcept nogil:

@@ -66,6 +66,25 @@ def named(state: State, job: Job, nodes: list[int], refuse: Callable[[str], NoRe
     return granted(state.site, ask, taken)
 
 
+def named_with_cores(
+    state: State, job: Job, nodes: list[int], cores: list[int], refuse: Callable[[str], NoReturn]
+) -> Grant:
+    """ "With `cores=` it takes so many of each" """
+    ask, free = job.ask, now_for(state, job)
+    if len(cores) != len(nodes):
+        refuse(f"cores of job {job.row} must be as many as its nodes, {len(nodes)}, got {len(cores)}")
+    if ask.nodes and len(nodes) != ask.nodes:
+        refuse(f"job {job.row} asks for {ask.nodes} nodes, got {len(nodes)}")
+    most = ask.cores * max(1, ask.nodes)
+    least = most - max(0, ask.nodes - 1)
+    if not (ask.exclusive or least <= sum(cores) <= most):
+        refuse(f"job {job.row} asks for {most} cores in all, got {sum(cores)}")
+    for node, number in zip(nodes, cores, strict=True):
+        if number < 1 or not state.site.offers(ask, node, free[node], number):
+            refuse(f"job {job.row} has no room for {number} cores on node {node}")
+    return granted(state.site, ask, dict(zip(nodes, cores, strict=True)))
+
+
 def free_amounts(state: State) -> LongIntegers:
     """Cores, memory and GPUs that are free of each node."""
     return np.array([(0, 0, 0) if left is None else tuple(left) for left in free_now(state)], np.int64)

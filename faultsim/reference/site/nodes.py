@@ -63,6 +63,14 @@ class Nodes:
             cores = min(cores, free.memory // ask.memory)
         return cores if cores >= (ask.cores if ask.nodes else 1) else 0
 
+    def offers(self, ask: Ask, node: int, free: Amounts | None, cores: int) -> bool:
+        """Whether a node has so many cores for a job, and what comes with them."""
+        if free is None or not ask.classes >> self.class_of[node] & 1:
+            return False
+        if ask.exclusive and free != self.amounts[node]:
+            return False
+        return self.share(ask, node, cores).within(free)
+
     def share(self, ask: Ask, node: int, cores: int) -> Amounts:
         """What a job takes of a node that gives it so many cores."""
         if ask.exclusive:

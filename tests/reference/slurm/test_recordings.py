@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import faultsim as fs
-from faultsim.cli.slurm_decisions import site_of
 from faultsim.data import slurmctld_records as records
 from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import compare_priorities
+from faultsim.reference.slurm.site_priorities import site_of
 from helpers.scripts import script
 
 CHECKOUT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())

@@ -1,0 +1,277 @@
+"""A run under `Slurm`: an engine owns time, jobs, failures and records, and Slurm's controller decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from faultsim.arrays import Floats
+from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition, SlurmQos, SlurmRecord
+from faultsim.data.workload import Workload
+from faultsim.data.world import AskRows
+from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.machines import Machine, Site
+from faultsim.policies.queueing import Scheduler
+from faultsim.policies.slurm import Slurm
+from faultsim.reference.slurm.controller import Controller
+from faultsim.reference.slurm.site_priorities import site_of
+from faultsim.reference.slurm.state import Ask, SlurmNodes, Waiting
+
+#: Seconds without a start, an arrival or the end of a job after which nothing is expected of waiting jobs any more.
+GIVE_UP = 7 * 86400.0
+#: QOS and account of jobs that name none, where the configuration names none either.
+NORMAL, ACCOUNT = "normal", "default"
+
+
+class SlurmDecisions(Scheduler):
+    """What `Slurm` is for an engine: it starts, kills and requeues jobs as the controller says.
+
+    Parameters
+    ----------
+    slurm : Slurm
+        The options, and what its slurm.conf says of partitions, accounts and QOS.
+    site : Site
+        The nodes.
+    log : Workload
+        The jobs.
+    estimate : array of float
+        Their time limits in seconds.
+    asks : AskRows or None
+        What they ask for on each node; None: whole nodes.
+    """
+
+    def __init__(self, slurm: Slurm, site: Site, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
+        self._nodes, self._number = _nodes_of(site)
+        record = record_of(slurm, site, log, self._nodes)
+        self._site = SlurmNodes(record)
+        self._jobs = _Jobs(log, estimate, asks, record)
+        self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
+        factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
+        self._controller = Controller(self._site, site_of(factors), self._begin)
+        self._waiting: set[int] = set()
+        self._running: set[int] = set()
+        self._down: set[int] = set()
+        self._place = {number: at for at, number in enumerate(self._number)}
+        self._now, self._news, self._wake = -math.inf, self._begin, -math.inf
+
+    @property
+    def manages_memory(self) -> bool:
+        """Whether jobs take memory of nodes (``SelectTypeParameters``)."""
+        return self._site.manages_memory
+
+    def schedule(self, decision: Any) -> None:
+        """Tell the controller what has happened, and do what it says."""
+        now = float(decision.now)
+        if now < self._now:
+            raise NotAvailableError("a simulation under Slurm cannot be copied: make another with the same options")
+        self._now = now
+        if now != math.floor(now):  # Slurm's instants are whole seconds
+            decision.wake(float(math.ceil(now)))
+            return
+        controller = self._controller
+        self._hear(decision, now)
+        acts = controller.decide(now)
+        for job, again in acts.stop:
+            (decision.requeue if again else decision.kill)(job)
+            self._running.discard(job)
+            if again:
+                self._waiting.add(job)
+        for run in acts.start:
+            nodes = [self._number[node] for node in run.nodes]
+            if self._jobs.shares:
+                decision.start(run.job, nodes=nodes, cores=run.cpus)
+            else:
+                decision.start(run.job, nodes=nodes)
+            self._running.add(run.job)
+            self._waiting.discard(run.job)
+        if acts.start or acts.stop:
+            self._news = now
+        soon = controller.next(now)
+        if soon == self._wake or (not self._running and now - self._news > GIVE_UP):
+            return
+        if math.isfinite(soon):
+            self._wake = soon
+            decision.wake(soon)
+
+    def _hear(self, decision: Any, now: float) -> None:
+        """What has changed since the last decision."""
+        controller = self._controller
+        queue, running = set(decision.queue.tolist()), set(decision.running.tolist())
+        for job in sorted(self._running - running):
+            controller.end(job, now, again=now if job in queue else None)
+            self._news = now
+            if job in queue:
+                self._waiting.add(job)
+        self._running &= running
+        down = set(decision.down.tolist())
+        for number in down ^ self._down:
+            controller.node(self._place[number], number not in down)
+        self._down = down
+        for job in sorted(self._waiting - queue):
+            controller.withdraw(job)
+        self._waiting &= queue
+        for job in sorted(queue - self._waiting):
+            controller.submit(self._jobs.waiting(job), now, self._jobs.nice(job))
+            self._news = now
+        self._waiting |= queue
+
+
+class _Jobs:
+    """What jobs ask for, in the form that the controller takes."""
+
+    def __init__(self, log: Workload, estimate: Floats, asks: AskRows | None, record: SlurmRecord) -> None:
+        self._log, self._limit, self._asks, self._record = log, estimate / 60.0, asks, record
+        self.shares = asks is not None
+        self._user, self._account = _users(log), _words(log, "account", "")
+        self._qos, self._partition = _words(log, "qos", ""), _words(log, "partition", "")
+        self._features, self._type = _words(log, "features", ""), _words(log, "gpu_type", "")
+        self._nice = np.asarray(log.columns["nice"], np.float64) if "nice" in log.further else None
+        self._default = next((part.name for part in record.partitions if part.default), record.partitions[0].name)
+        self._users: dict[str, list[SlurmAssociation]] = {}
+        for each in record.associations:
+            if each.user:
+                self._users.setdefault(each.user, []).append(each)
+        for row in range(len(log)):
+            self._association(row)
+        self._cores = np.asarray(log.columns["cores"], np.int64) if "cores" in log.further else log.size
+
+    def nice(self, row: int) -> float:
+        """What is subtracted from its priority."""
+        return 0.0 if self._nice is None or math.isnan(self._nice[row]) else float(self._nice[row])
+
+    def waiting(self, row: int) -> Waiting:
+        """A job of the log."""
+        ask = self._ask(row)
+        user, of = self._user[row], self._association(row)
+        partitions = tuple(filter(None, (part.strip() for part in self._partition[row].split(",")))) or (self._default,)
+        amounts = {"cpu": float(ask.need), "node": float(max(1, ask.min_nodes)), "billing": float(ask.need)}
+        amounts["gres/gpu"] = float(ask.gpus * max(1, ask.min_nodes))
+        amounts["mem"] = float(ask.memory * (ask.need if ask.per_cpu else max(1, ask.min_nodes)))
+        qos = self._qos[row] or (of.default_qos if of is not None else "") or NORMAL
+        return Waiting(
+            row, ask, user, of.account if of is not None else self._account[row] or ACCOUNT, qos, partitions,
+            float(self._limit[row]), float(math.floor(self._log.submit[row])), amounts=amounts,
+        )  # fmt: skip
+
+    def _association(self, row: int) -> SlurmAssociation | None:
+        own = self._users.get(self._user[row], [])
+        account = self._account[row]
+        found = next((each for each in own if each.account == account), None) if account else next(iter(own), None)
+        if found is None and self._record.associations:
+            where = f"in the account {account!r}" if account else "in any account"
+            raise InputError(
+                f"job {self._log.id[row]}: the user {self._user[row]!r} has no association {where}; Slurm refuses such "
+                f"a job: add it to the accounts, or leave conf= out of Slurm"
+            )
+        return found
+
+    def _ask(self, row: int) -> Ask:
+        asks = self._asks
+        if asks is None:
+            size, cores = int(self._log.size[row]), self._record.nodes[0].cpus
+            return Ask(size, size, size * cores, exclusive=True)
+        nodes = int(asks.nodes[row])
+        memory, by_core = int(asks.memory[row]), bool(asks.by_core[row])
+        return Ask(
+            max(1, nodes), nodes, int(self._cores[row]), 1, memory, by_core, int(asks.gpus[row]), self._type[row],
+            bool(asks.exclusive[row]), self._features[row].replace(",", "&"),
+        )  # fmt: skip
+
+
+def _words(log: Workload, name: str, missing: str) -> list[str]:
+    column = log.columns.get(name)
+    if column is None:
+        return [missing] * len(log)
+    if column.dtype.kind == "f":
+        return [missing if value != value else f"{value:g}" for value in column.tolist()]
+    return [str(value) if str(value) else missing for value in column.tolist()]
+
+
+def _users(log: Workload) -> list[str]:
+    """Names of users, or else their numbers."""
+    return _words(log, "user_name" if "user_name" in log.columns else "user", "user")
+
+
+def _nodes_of(site: Site) -> tuple[list[SlurmNode], list[int]]:
+    """The nodes in Slurm's order, and the number that each has on the site."""
+    found: list[tuple[tuple[str, int, str], SlurmNode, int]] = []
+    number = 0
+    for at, each in enumerate(site.classes):
+        for place in range(each.count):
+            if each.hosts:
+                name = each.hosts[place]
+                letters = name.rstrip("0123456789")
+                key = letters, int(name[len(letters) :] or 0), name
+            else:
+                name = f"{each.name}{place}"
+                key = "", at, f"{place:09d}"
+            gpus = {each.gpu_type: each.gpu_count} if each.gpu_count else {}
+            node = SlurmNode(name, each.cores, each.mebibytes or 1, gpus, each.weight, tuple(each.features))
+            found.append((key, node, number))
+            number += 1
+    found.sort(key=lambda row: row[0])
+    return [node for _, node, _ in found], [number for _, _, number in found]
+
+
+def record_of(slurm: Slurm, site: Site, log: Workload, nodes: Sequence[SlurmNode]) -> SlurmRecord:
+    """What a configuration would say of the site: its nodes, with the partitions, accounts and QOS of `slurm`."""
+    of_class: dict[str, list[str]] = {}
+    number = 0
+    names = _names_by_number(site)
+    for each in site.classes:
+        of_class[each.name] = names[number : number + each.count]
+        number += each.count
+    known: Mapping[str, SlurmPartition] = {part.name: part for part in slurm.partitions}
+    order = {node.name: at for at, node in enumerate(nodes)}
+    partitions = []
+    for part in site.partitions:
+        members = sorted((name for cls in part.classes for name in of_class[cls]), key=order.__getitem__)
+        base = known.get(part.name, SlurmPartition(part.name, default=part.default))
+        limit = base.max_time if part.max_time is None else float(part.max_time)  # type: ignore[arg-type]
+        partitions.append(replace(base, nodes=tuple(members), max_time=limit))
+    if not partitions:
+        partitions = [SlurmPartition("all", tuple(node.name for node in nodes), default=True)]
+    associations = slurm.associations or _accounts_of(log)
+    qos = dict(slurm.qos)
+    for name in {NORMAL, *(word for word in _words(log, "qos", "") if word)}:
+        qos.setdefault(name, SlurmQos(name))
+    return SlurmRecord(dict(slurm.options), tuple(nodes), tuple(partitions), associations, qos, name="Slurm")
+
+
+def _names_by_number(site: Site) -> list[str]:
+    nodes, numbers = _nodes_of(site)
+    return [nodes[at].name for at in np.argsort(numbers).tolist()]
+
+
+def _accounts_of(log: Workload) -> tuple[SlurmAssociation, ...]:
+    """A tree for logs without one: each account of the log below root, and its users below it, with one share each."""
+    pairs = dict.fromkeys(zip(_words(log, "account", ACCOUNT), _users(log), strict=True))
+    accounts = dict.fromkeys(account for account, _ in pairs)
+    rows = [SlurmAssociation("root")]
+    rows += [SlurmAssociation(account, parent="root") for account in accounts]
+    rows += [SlurmAssociation(account, user, account) for account, user in pairs]
+    return tuple(rows)
+
+
+def decisions_of(
+    slurm: Slurm, machine: Machine, log: Workload, estimate: Floats, asks: AskRows | None
+) -> SlurmDecisions:
+    """The scheduler of one run.
+
+    Raises
+    ------
+    OptionError
+        PreemptMode=SUSPEND or GANG, or priorities that are not multifactor.
+    InputError
+        A job of a user without an association.
+    """
+    if not isinstance(machine, Site):
+        raise OptionError(f"scheduler Slurm needs a Site, whose nodes it knows one by one; got {machine}")
+    words = {word.upper() for word in slurm.PreemptMode}
+    if bad := words & {"SUSPEND", "GANG"}:
+        raise OptionError(f"PreemptMode={sorted(bad)[0]} of Slurm is not simulated; use REQUEUE or CANCEL")
+    return SlurmDecisions(slurm, machine, log, estimate, asks)
