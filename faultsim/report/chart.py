@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faultsim.arrays import LongIntegers, Values
+from faultsim.data.conditions import after_texts, parse_after
 from faultsim.plot.base import time_unit
 from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt, killed
 from faultsim.plot.held_runs import Runs
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Down times in the view that zooms.
 _MOST_DOWN = 20_000
+#: Ids of jobs that waited for one job, in its words.
+_MOST_FOLLOWERS = 8
 _BUTTONS = (
     ("in", "Closer"), ("out", "Further"), ("earlier", "Earlier"), ("later", "Later"), ("all", "Whole run"),
 )  # fmt: skip
@@ -40,7 +43,8 @@ class Chart:
     """A Gantt chart that shows job and times where the pointer is; `name` begins the ids inside its picture.
 
     Up to 3,000 bars are shapes, more are a picture. Up to 30,000 show their job, and a button opens a view that zooms
-    and also shows user, nodes and, where `why` has it, the reason of waiting.
+    and also shows user, nodes, what the job depended on and which jobs on it, and, where `why` has it, the reason of
+    waiting.
     """
 
     result: "Result"
@@ -61,10 +65,13 @@ class Chart:
         if drawn is None:
             return picture.html()
         unit, seconds = time_unit(result.span[1] - result.span[0])
+        after, followers = _dependencies(result)
         document = {
             "fills": list(FILLS),
             "rows": "nodes, as they were allocated" if "x" in result.allocations else "nodes",
             "why": {str(job): text for job, text in self.why.items()},
+            "after": after,
+            "followers": followers,
             "boxes": [box, narrow_box],
             "span": [0.0, max(float(result.span[1] - result.span[0]), 1e-9 * seconds)],
             "nodes": result.machine.nodes,
@@ -122,6 +129,33 @@ class Chart:
             node, begin = trace.node[shown], trace.time[shown] - origin
             over = np.minimum(begin + trace.downtime[shown], end - origin)
         return {"down_node": node.astype("<u4"), "down_begin": begin.astype("<f4"), "down_end": over.astype("<f4")}
+
+
+def _dependencies(result: "Result") -> tuple[dict[str, str], dict[str, str]]:
+    """Of the rows of jobs, the condition in words of those that had one, and the ids of jobs that waited for them."""
+    jobs = result.jobs
+    ids = [str(name) for name in jobs["id"].tolist()]
+    row_of = {name: row for row, name in enumerate(ids)}
+    after: dict[str, str] = {}
+    followers: dict[str, list[str]] = {}
+    texts = after_texts(jobs["after"]) if "after" in jobs else [""] * len(ids)
+    preceding = jobs["preceding_job"].tolist() if "preceding_job" in jobs else [-1] * len(ids)
+    for row, (text, before) in enumerate(zip(texts, preceding, strict=True)):
+        others = [condition.other for condition in parse_after(text, row)[0]] if text else []
+        if before > 0 and f"{before:.0f}" in row_of:
+            others.append(f"{before:.0f}")
+            text = f"{text}, job {before:.0f}" if text else f"job {before:.0f}"
+        if text:
+            after[str(row)] = text
+        for other in dict.fromkeys(others):
+            if other in row_of:
+                followers.setdefault(str(row_of[other]), []).append(ids[row])
+    return after, {row: _listed(names) for row, names in followers.items()}
+
+
+def _listed(names: list[str]) -> str:
+    further = f" and {len(names) - _MOST_FOLLOWERS:,} more" if len(names) > _MOST_FOLLOWERS else ""
+    return ", ".join(names[:_MOST_FOLLOWERS]) + further
 
 
 def _said_of(why: Mapping[int, str]) -> str:

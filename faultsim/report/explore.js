@@ -97,13 +97,15 @@ function explore(box, about, data) {
   function words(stay) {
     const job = data.job[stay], times = data.restarts[job], user = data.user[job];
     const held = [data.begin[stay], data.end[stay]].map((time) => (time / seconds).toFixed(3)).join(" to ");
-    const why = about.why[job];
+    const why = about.why[job], after = about.after[job], followers = about.followers[job];
     return [
       `job ${about.ids[job]}${user ? `, user ${user - 1}` : ""}: ${nodes(data.size[job])}`,
       `${data.x ? "" : "on nodes "}${places(stay)}`,
       `holds them from ${held} ${about.unit}, ${duration(data.end[stay] - data.begin[stay])}`,
       `waited ${duration(data.wait[job])}, runs ${duration(data.runtime[job])}`,
       ...(times ? [`restarted ${times === 1 ? "once" : times + " times"}`] : []),
+      ...(after ? [`depends on: ${after}`] : []),
+      ...(followers ? [`jobs that depend on it: ${followers}`] : []),
       ...(why ? [`why it waited: ${why}`] : []),
     ].join("\n");
   }

@@ -6,6 +6,7 @@ import pytest
 import faultsim as fs
 from faultsim.plot.gantt import drawn_gantt
 from faultsim.report import report_run
+from faultsim.report.chart import _dependencies, _listed
 from faultsim.report.page import asset
 from faultsim.report.waiting import MOST_REASONS, reasons_of
 from helpers.browser import MISSING
@@ -173,3 +174,35 @@ def test_reasons_are_those_of_the_jobs_that_waited_longest(cluster):
     assert '"why": {}' in report_run(cluster, reasons=0).html()
     with pytest.raises(fs.FaultsimError, match="reasons must be"):
         report_run(cluster, reasons=-1)
+
+
+def dependent(ids, **columns):
+    log = fs.Workload(submit=[0] * 4, runtime=[60] * 4, size=[2] * 4, id=ids).with_columns(**columns)
+    return fs.simulate(log, fs.Cluster(8), record=True)
+
+
+def test_dependencies_are_those_of_the_log():
+    after = ["", "afterok:7", "afterany:7+5s,afterok:8", ""]
+    assert _dependencies(dependent([7, 8, 9, 10], after=after)) == (
+        {"1": "afterok:7", "2": "afterany:7+5s,afterok:8"},
+        {"0": "8, 9", "1": "9"},
+    )
+    result = dependent([1, 2, 3, 4], preceding_job=[-1, 1, 99, 1], think_time=[-1, 5, 0, 0])
+    assert _dependencies(result) == ({"1": "job 1", "3": "job 1"}, {"0": "2, 4"})
+    both = dependent([1, 2, 3, 4], after=["", "", "afterok:2", ""], preceding_job=[-1, -1, 2, -1])
+    assert _dependencies(both) == ({"2": "afterok:2, job 2"}, {"1": "3"})
+    assert _dependencies(dependent([1, 2, 3, 4])) == ({}, {})
+    assert _listed([str(job) for job in range(10)]) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
+
+
+@needs_browser
+def test_it_shows_dependencies(browser, tmp_path):
+    result = dependent([7, 8, 9, 10], after=["", "afterok:7", "", ""])
+    report_run(result).write(tmp_path / "run.html")
+    browser.open(tmp_path / "run.html")
+    browser.until("return document.querySelector('figure.chart').dataset.explore === 'yes'")
+    browser.run("document.querySelector('button.explore').click()")
+    browser.until("return document.querySelector('figure.chart').plot.scales.y.max === 8")
+    shown = [words_at(browser, time, row).split("\n") for time, row in ((90.0, 1.0), (30.0, 1.0))]
+    assert "depends on: afterok:7" in shown[0]
+    assert "jobs that depend on it: 8" in shown[1]
