@@ -233,6 +233,8 @@ class Execution:
             what = "with checkpointing=, whose interval is planned beforehand: leave it out"
         elif estimate is not None and run.estimates != "requested":
             what = f"for estimates with estimates={run.estimates!r}: use 'requested'"
+        elif size is not None and self.world.asks is not None:
+            what = "for sizes on a site, where jobs request cores, memory and GPUs"
         elif size is not None and self.world.shape_rank is not None:
             what = "for sizes of jobs that request a shape"
         if what:

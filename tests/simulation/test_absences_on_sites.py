@@ -152,3 +152,53 @@ def test_reservations_of_classes_and_partitions_have_text_forms():
     for given in ({"classes": [1]}, {"partition": 3}, {"classes": "a", "nodes": [1]}):
         with pytest.raises(fs.OptionError):
             fs.Reservation(**given, begin=0, end=1)
+
+
+def change(seed, engine):
+    """A run with changes of waiting jobs at random times."""
+    rng = np.random.default_rng([44, 5, seed])
+    run = drawn(rng, int(rng.integers(4, 20)))
+    refused = run.machine.refusals(run.machine.prepared(run.log))
+    kept = np.array([row not in refused for row in range(len(run.log))])
+    run = run.with_options(log=run.log[kept], oversized="error", checkpointing=None, reservations=None)
+    options = {name: getattr(run, name) for name in fs.Run.__dataclass_fields__ if name not in ("log", "machine", "_")}
+    sim = fs.Simulation(run.log, run.machine, engine=engine, **options)
+    seen, now = [], float(run.log.submit[0])
+    for _ in range(int(rng.integers(1, 7))):
+        now += float(rng.choice([0, 1, 5, 17]))
+        if (decision := sim.advance(until=now)) is None or not len(decision.queue):
+            continue
+        given = {"estimate": float(rng.choice([0.5, 1, 7, 30])), "begin": now + float(rng.choice([1, 9]))}
+        if "priority" in run.log.columns:
+            given["priority"] = float(rng.integers(0, 4))
+        names = rng.permutation(sorted(given))[: rng.integers(1, 3)]
+        job = int(rng.choice(sorted(decision.queue.tolist())))
+        try:
+            sim.change(job, **{name: given[name] for name in names})
+            seen.append((job, now))
+        except fs.errors.FaultsimError as error:
+            seen.append(str(error))
+    sim.advance()
+    return sim.result(), seen
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_both_engines_agree_on_changes(part):
+    changed = 0
+    for seed in range(20 * part, 20 * part + 20):
+        (core, said), (plain, plainly) = (change(seed, engine) for engine in ENGINES)
+        assert said == plainly, seed
+        for name in ("eligible", "start", "finish", "size", "allocated", "backfilled", "restarts"):
+            np.testing.assert_array_equal(core.jobs[name], plain.jobs[name], err_msg=f"{seed} {name}")
+        assert core.ledger == pytest.approx(plain.ledger, rel=1e-9, abs=1e-6), seed
+        changed += sum(not isinstance(each, str) for each in said)
+    assert changed > 5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sizes_do_not_change(engine):
+    log = fs.Workload(submit=[0, 0], runtime=[9, 9], size=[32, 24]).with_columns(cores=[32, 24])
+    sim = fs.Simulation(log, SITE, engine=engine)
+    sim.advance(until=1)
+    with pytest.raises(fs.errors.NotAvailableError, match="change is not available for sizes on a site"):
+        sim.change(1, size=2)
