@@ -117,6 +117,18 @@ cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t 
     return keep + (end - begin)
 
 
+# Closes the last gap, that at [keep, begin), by moving the shorter part of the queue.
+cdef inline void close_last_gap(queue_t *q, int32_t keep, int32_t begin) noexcept nogil:
+    cdef int32_t front = keep - q.head, gap = begin - keep
+    if gap == 0 or front >= q.end - begin:
+        close_gap(q, keep, begin)
+        return
+    memmove(&q.job[q.head + gap], &q.job[q.head], <size_t>front * sizeof(int32_t))
+    if q.need != NULL:
+        move_scan(q, q.head + gap, q.head, front)
+    q.head += gap
+
+
 cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
     """The first position from `at` on of a job that needs at most `free` nodes; `end`: none."""
     cdef const int32_t *here

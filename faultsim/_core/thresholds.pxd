@@ -34,6 +34,9 @@ cdef struct thresholds_t:
     int32_t noted_looks      # jobs searched for the owner of a node, per 64 allocations, before owners are stored
     int32_t ranked_nodes     # nodes of clusters up to which they are kept in order of their failures
     int32_t failure_levels   # numbers of failures for which a word stores its nodes; at most 7
+    # sites
+    int32_t block_nodes      # nodes of one class for which the most that is free of any is stored
+    int32_t form_jobs        # waiting jobs for each of their forms, above which jobs are found by form
     # containers
     int32_t far_events       # events above which the heap fetches levels in advance
     int32_t releases_room    # running jobs in a chunk; at least 2

@@ -44,8 +44,7 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
             keep = keep_range(q, keep, stays, at)
             stays = at + 1
         at += 1
-    keep = keep_range(q, keep, stays, at)
-    close_gap(q, keep, at)
+    close_last_gap(q, keep, stays)
     p.examined = q.end - q.head
     return OK
 

@@ -11,7 +11,7 @@ from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    TOGETHER, any_fits, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
+    TOGETHER, any_fits, begin_pass, close_last_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
     sort_now, sort_queue,
 )
 from faultsim._core.orders.by_slope cimport (

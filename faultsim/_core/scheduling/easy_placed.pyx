@@ -17,7 +17,7 @@ from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
+from faultsim._core.queue cimport begin_pass, close_last_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.place_search cimport (
     forget_sizes, had_none, open_search, search_open, search_place, search_t,
 )

@@ -1,33 +1,44 @@
 """FCFS, EASY and preemptive scheduling of nodes that jobs share (model.md#site-schedulers).
 
 The third capacity of easy.pxi: what is free of each node.  A job that outlives the shadow time must leave the head room
-in `later`, what is free then.  Refusals are stored by form (jobs of equal requests): of jobs without room now they hold
+in what is free then.  Refusals are stored by form (jobs of equal requests): of jobs without room now they hold
 until something becomes free; of jobs that cost the head too much, until a job starts, as a job that takes a node from
 the head makes this node free of cost for others.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job, stop_job
-from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
+from faultsim._core.contract cimport fs_require
+from faultsim._core.queue cimport begin_pass, close_last_gap, is_empty, keep_range, queued_before, sort_queue
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    choose_beside, choose_shares, chosen_cost, form_is_refused, free_then, hide_closed, open_site_choice,
-    open_site_then, open_to, refuse_form, site_choice_t, site_shadow, site_then_t,
+    choose_beside, choose_shares, chosen_cost, form_is_refused, hide_closed, open_site_choice,
+    open_site_then, open_to, refuse_form, site_choice_t, site_shadow, site_then_t, touch_node,
 )
 from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_RESCHEDULE, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t, sim_t, usable,
+    CHANGED_ALL, EV_RESCHEDULE, JOB_QUEUED, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t,
+    sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.thresholds cimport thresholds
+
+# The waiting jobs of a form in the order of the queue; some of them may have left it.
+cdef struct form_queue_t:
+    int32_t first, last      # -1: none
+    bint is_active           # it is in the list of forms
+    double least             # none of them would take less time (s)
+    int32_t next             # the first that this scan has not passed, if `scan` is its number
+    int64_t scan
 
 cdef struct easy_t:
     bint backfills
@@ -36,11 +47,19 @@ cdef struct easy_t:
     double time
     victim_t *victim         # scratch of preemption; NULL: heads do not stop other jobs
     site_choice_t choice
-    uint64_t *later          # what is free at `time`, beside jobs that were backfilled and outlive it
-    site_then_t then         # scratch
-    int64_t slack            # how much more of what the head needs serves it in `later`
+    site_then_t then         # what is free at `time`, beside jobs that were backfilled and outlive it
+    uint64_t *room           # scratch of preemption
+    int64_t slack            # how much more of what the head needs serves it at `time`
     int64_t *costly          # per form: `starts` when it cost the head too much, and 1 more
     int64_t starts           # and new shadows
+    int32_t form_jobs        # threshold
+    int64_t scan             # its number
+    form_queue_t *form       # per form
+    int32_t *active          # forms whose list is not empty
+    int32_t n_active
+    int32_t *before          # per job: its neighbours in the list of its form
+    int32_t *behind
+    uint8_t *is_listed
 
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
@@ -80,14 +99,14 @@ cdef bint has_room_without(easy_t *p, sim_t *s, int32_t head, int32_t n) noexcep
     """Whether the head fits once the first n victims, but for those that continue (-1), have been stopped."""
     cdef site_t *m = site_of(&s.machine)
     cdef int32_t i, k, job
-    memcpy(p.then.left, m.open, <size_t>m.nodes * sizeof(uint64_t))
+    memcpy(p.room, m.open, <size_t>m.nodes * sizeof(uint64_t))
     for i in range(n):
         job = p.victim[i].job
         if job < 0:
             continue
         for k in range(m.held[job].n):       # jobs that run are on nodes that are up
-            p.then.left[m.held[job].item[k].node] += m.held[job].item[k].word
-    return fits_in(m, &m.ask[head], p.then.left)
+            p.room[m.held[job].item[k].node] += m.held[job].item[k].word
+    return fits_in(m, &m.ask[head], p.room)
 
 
 cdef int preempt_shared(easy_t *p, sim_t *s) noexcept nogil:
@@ -143,36 +162,143 @@ cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
     return code
 
 
+cdef void unlist_job(easy_t *p, const site_t *m, int32_t job) noexcept nogil:
+    cdef form_queue_t *f = &p.form[m.form[job]]
+    cdef int32_t before = p.before[job], behind = p.behind[job]
+    if f.next == job:
+        f.next = behind
+    if before >= 0:
+        p.behind[before] = behind
+    else:
+        f.first = behind
+    if behind >= 0:
+        p.before[behind] = before
+    else:
+        f.last = before
+    p.is_listed[job] = 0
+
+
+cdef void list_queued(void *state, void *sim, int32_t job) noexcept nogil:
+    """A job enters the queue, perhaps at another place than before."""
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef site_t *m = site_of(&s.machine)
+    cdef form_queue_t *f = &p.form[m.form[job]]
+    cdef int32_t before, behind
+    if p.is_listed[job]:
+        unlist_job(p, m, job)
+    if not f.is_active:
+        f.is_active, f.least = True, INFINITY
+        p.active[p.n_active] = m.form[job]
+        p.n_active += 1
+    before = f.last
+    while before >= 0 and s.order.sort == NULL and queued_before(s, job, before):
+        before = p.before[before]
+    behind = f.first if before < 0 else p.behind[before]
+    p.before[job], p.behind[job] = before, behind
+    if before < 0:
+        f.first = job
+    else:
+        p.behind[before] = job
+    if behind < 0:
+        f.last = job
+    else:
+        p.before[behind] = job
+    f.scan, f.least = -1, min(f.least, end_if_started(s, job) - s.now)
+    p.is_listed[job] = 1
+
+
+cdef inline bint is_late(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether it is known that a job that would outlive the shadow time costs the head too much."""
+    return (p.valid and p.costly[site_of(&s.machine).form[job]] == p.starts + 1 and end_if_started(s, job) > p.time
+            and s.absences.state == NULL)
+
+
+cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t first) noexcept nogil:
+    """The first job of a form, from `first` on, that may start; -1: none.  Jobs that wait no more leave the list."""
+    cdef const site_t *m = site_of(&s.machine)
+    cdef int32_t job, behind
+    cdef double least = INFINITY
+    if f.scan != p.scan:
+        f.scan, f.next = p.scan, f.first
+    job = f.next
+    # Invariant: jobs of the form before `job` wait no more, or are before `first`, or (in the second loop) late.
+    while job >= 0 and (s.state[job] != JOB_QUEUED or queued_before(s, job, first)):
+        behind = p.behind[job]
+        if s.state[job] != JOB_QUEUED:
+            unlist_job(p, m, job)
+        job = behind
+    f.next = job
+    # A millisecond is far more than what rounding can make of an expected end.
+    if job >= 0 and is_late(p, s, job) and s.now + f.least > p.time + 1e-3:
+        return -1
+    while job >= 0 and (s.state[job] != JOB_QUEUED or is_late(p, s, job)):
+        behind = p.behind[job]
+        if s.state[job] != JOB_QUEUED:
+            unlist_job(p, m, job)
+        else:
+            least = min(least, end_if_started(s, job) - s.now)
+        job = behind
+    if job < 0 and f.next == f.first:
+        f.least = least
+    return job
+
+
+cdef int32_t next_by_form(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+    """`next_candidate`, form by form."""
+    cdef const int32_t *job = s.queue.job
+    cdef int32_t i = 0, best = -1, other, low = at, high = s.queue.end, mid
+    cdef form_queue_t *f
+    while i < p.n_active:
+        f = &p.form[p.active[i]]
+        if f.first < 0:
+            f.is_active = False
+            p.n_active -= 1
+            p.active[i] = p.active[p.n_active]
+            continue
+        i += 1
+        if form_is_refused(&p.choice, s, f.first):
+            continue
+        other = next_of_form(p, s, f, job[at])
+        if other >= 0 and (best < 0 or queued_before(s, other, best)):
+            best = other
+    if best < 0:
+        return high
+    while low < high:
+        mid = (low + high) >> 1
+        if queued_before(s, job[mid], best):
+            low = mid + 1
+        else:
+            high = mid
+    fs_require(job[low] == best)
+    return low
+
+
 cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
-    pass
+    p.scan += 1
 
 
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef int64_t there = 0
-    cdef int32_t node
     p.time = site_shadow(s, &p.then, head, &there)
     p.starts += 1
     if p.time == INFINITY:
         return OK                # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
     p.slack = there - needed(&m.ask[head])
-    for node in range(m.nodes):
-        p.later[node] = free_then(&p.then, node)
-    hide_closed(s, head, p.time, p.later)
+    if s.absences.state != NULL:
+        hide_closed(s, head, p.time, p.then.free)
+        p.then.seen = -1
     return OK
 
 
 cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
-    cdef const site_t *m = site_of(&s.machine)
     cdef const int32_t *job = s.queue.job
-    cdef int32_t end = s.queue.end, form
-    cdef int64_t late = p.starts + 1
-    while at < end:
-        form = m.form[job[at]]
-        if not form_is_refused(&p.choice, s, job[at]) and not (
-                p.valid and p.costly[form] == late and end_if_started(s, job[at]) > p.time and s.absences.state == NULL):
-            break
+    cdef int32_t end = s.queue.end
+    if s.order.sort == NULL and at < end and (end - at) > <int64_t>p.form_jobs * p.n_active:
+        return next_by_form(p, s, at)
+    while at < end and (form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
         at += 1
     return at
 
@@ -187,15 +313,16 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     if not outlives:
         if not chooses(p, s, job):
             return 0
-    elif not choose_beside(s, &p.choice, job, s.now, open_to(s, &p.choice, job), &m.ask[head], p.later, p.slack):
+    elif not choose_beside(s, &p.choice, job, s.now, open_to(s, &p.choice, job), &m.ask[head], p.then.free, p.slack):
         if m.n_chosen == 0 and not fits_in(m, &m.ask[job], m.open):
             refuse_form(&p.choice, m, job)
         p.costly[m.form[job]] = p.starts + 1
         return 0
     if outlives:
-        p.slack -= chosen_cost(m, &m.ask[head], p.later)
-        for i in range(m.n_chosen):  # of nodes that are closed to the head nothing is left in `later`
-            p.later[m.chosen[i].node] = less(p.later[m.chosen[i].node], m.chosen[i].word)
+        p.slack -= chosen_cost(m, &m.ask[head], p.then.free)
+        for i in range(m.n_chosen):  # of nodes that are closed to the head nothing is free then
+            touch_node(&p.then, m.chosen[i].node)
+            p.then.free[m.chosen[i].node] = less(p.then.free[m.chosen[i].node], m.chosen[i].word)
     code = start_chosen(p, s, job, True)
     return code if code < 0 else 1
 
@@ -210,11 +337,21 @@ include "easy.pxi"
 cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = open_easy_state(s, backfills)
     cdef site_t *m = site_of(&s.machine)
+    cdef int32_t i
     s.scheduler.spare = NULL
     open_site_choice(p, &p.choice, s)
-    own_block(p, &p.later, m.nodes, sizeof(uint64_t))
+    own_block(p, &p.room, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
     own_block(p, &p.costly, m.forms, sizeof(int64_t))
+    own_block(p, &p.form, m.forms, sizeof(form_queue_t))
+    own_block(p, &p.active, m.forms, sizeof(int32_t))
+    own_block(p, &p.before, s.n, sizeof(int32_t))
+    own_block(p, &p.behind, s.n, sizeof(int32_t))
+    own_block(p, &p.is_listed, s.n, sizeof(uint8_t))
+    for i in range(m.forms):
+        p.form[i].first = p.form[i].last = p.form[i].next = -1
+    p.form_jobs = thresholds.form_jobs
+    s.scheduler.queued = list_queued
     return p
 
 

@@ -1,6 +1,6 @@
 # Which nodes of a site a job gets (model.md#site-placement).
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.site.shares cimport ask_t, may_fit_again, site_of, site_t
@@ -19,6 +19,7 @@ cdef struct candidate_t:
     double key
     int32_t node
     int32_t cores            # that it offers
+    int32_t count            # so many nodes from it on offer as many
     int32_t cost             # to the head
 
 cdef struct site_choice_t:
@@ -28,10 +29,16 @@ cdef struct site_choice_t:
     int32_t *run             # where each run of neighbours begins in `some`
     int64_t *refused         # per form: 1 more than `gives` of the site when a job of it had no room; 0: none had
 
-# What no job holds of each node at a time to come, and the nodes that are down then, one bit each.
+# What is free of each node at a time to come.  It is made of what is free now, so what has changed since `seen` is all
+# that `site_now` reads.
 cdef struct site_then_t:
-    uint64_t *left
-    uint64_t *down
+    uint64_t *free
+    uint64_t *more           # per node: what jobs have given back by then; 0 if it was not touched
+    uint64_t *down           # the nodes that are down then, one bit each
+    int32_t *touched         # the nodes of which `free` is no longer what is free now
+    uint8_t *is_touched
+    int32_t n_touched
+    int64_t seen             # site_t.changes; below 0: all of `free` may be wrong
 
 cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1
 cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil
@@ -48,7 +55,15 @@ cdef int64_t served_then(const sim_t *s, const site_then_t *then, int32_t job, d
 
 
 cdef inline uint64_t free_then(const site_then_t *then, int32_t node) noexcept nogil:
-    return 0 if (then.down[node >> 6] >> (node & 63)) & 1 else then.left[node]
+    return then.free[node]
+
+
+# A caller changes `free` of a node.
+cdef inline void touch_node(site_then_t *then, int32_t node) noexcept nogil:
+    if not then.is_touched[node]:
+        then.is_touched[node] = 1
+        then.touched[then.n_touched] = node
+        then.n_touched += 1
 
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1

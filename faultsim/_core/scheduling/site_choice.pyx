@@ -1,6 +1,7 @@
 """Which nodes of a site a job gets (model.md#site-placement); the contract is in site_choice.pxd."""
 
 from libc.math cimport INFINITY
+from libc.stdint cimport uint8_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
@@ -10,7 +11,8 @@ from faultsim._core.containers.memory cimport own_block
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
-    cores_of, gpus_of, less, mebibytes_of, needed, offer_of, served, share_of, share_t, site_of,
+    N_CHANGED, cores_of, fits_in, gpus_of, less, may_serve, mebibytes_of, needed, node_block_t, offer_of, served,
+    share_of, share_t, site_of,
 )
 from faultsim._core.state cimport end_if_started_at, set_window
 
@@ -24,27 +26,49 @@ cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except 
 
 
 cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1:
-    own_block(owner, &then.left, m.nodes, sizeof(uint64_t))
+    own_block(owner, &then.free, m.nodes, sizeof(uint64_t))
+    own_block(owner, &then.more, m.nodes, sizeof(uint64_t))
+    own_block(owner, &then.touched, m.nodes, sizeof(int32_t))
+    own_block(owner, &then.is_touched, m.nodes, sizeof(uint8_t))
+    then.seen = -1
     return own_block(owner, &then.down, m.words, sizeof(uint64_t))
 
 
 cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil:
-    memcpy(then.left, m.left, <size_t>m.nodes * sizeof(uint64_t))
+    cdef int64_t k
+    cdef int32_t i, node
+    for i in range(then.n_touched):
+        node = then.touched[i]
+        then.free[node], then.more[node], then.is_touched[node] = m.open[node], 0, 0
+    then.n_touched = 0
+    if then.seen < 0 or m.changes - then.seen > N_CHANGED:
+        memcpy(then.free, m.open, <size_t>m.nodes * sizeof(uint64_t))
+    else:
+        for k in range(then.seen, m.changes):
+            node = m.changed[k & (N_CHANGED - 1)]
+            then.free[node] = m.open[node]
+    then.seen = m.changes
     memcpy(then.down, m.occ, <size_t>m.words * sizeof(uint64_t))
 
 
 cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
                        int64_t *there) noexcept nogil:
     cdef int32_t k, node = -1 - each.job
+    cdef uint64_t word
     if each.job < 0:
+        touch_node(then, node)
         then.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-        there[0] += served(m, ask, node, then.left[node])
+        then.free[node] = m.left[node] + then.more[node]
+        there[0] += served(m, ask, node, then.free[node])
         return
     for k in range(m.held[each.job].n):
-        node = m.held[each.job].item[k].node
-        there[0] -= served(m, ask, node, free_then(then, node))
-        then.left[node] += m.held[each.job].item[k].word
-        there[0] += served(m, ask, node, free_then(then, node))
+        node, word = m.held[each.job].item[k].node, m.held[each.job].item[k].word
+        touch_node(then, node)
+        then.more[node] += word
+        if not mask_has(then.down, node):
+            there[0] -= served(m, ask, node, then.free[node])
+            then.free[node] += word
+            there[0] += served(m, ask, node, then.free[node])
 
 
 cdef void hide_closed(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil:
@@ -124,10 +148,15 @@ cdef double shadow_beside(const sim_t *s, site_then_t *then, int32_t job, int64_
 
 
 cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
+    cdef const node_block_t *each
     cdef int64_t sum_ = 0
-    cdef int32_t node
-    for node in range(m.nodes):
-        sum_ += served(m, ask, node, free[node])
+    cdef int32_t i, node
+    for i in range(m.blocks):
+        each = &m.block[i]
+        if free == m.open and not may_serve(m, ask, each):
+            continue
+        for node in range(each.first, each.first + each.n):
+            sum_ += served(m, ask, node, free[node])
     return sum_
 
 
@@ -212,18 +241,19 @@ cdef void in_order(sim_t *s, int32_t job, double t, const uint64_t *free, candid
         count -= 1 if ask.nodes else cores
 
 
-cdef void in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, int32_t *run) noexcept nogil:
-    """model.md#consecutive-best-fit; `run` has room for where each run begins."""
+cdef int64_t in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, int32_t *run) noexcept nogil:
+    """model.md#consecutive-best-fit; `run` has room for where each run begins.  Returns what is missing then."""
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef int64_t nodes = count if ask.nodes else 1
-    cdef int64_t cores = count * ask.cores if ask.nodes else count, sum_, best_sum
-    cdef int32_t i, k, runs = 0, best, weight, best_weight, first, end, alone, given
+    cdef int64_t cores = count * ask.cores if ask.nodes else count, sum_, best_sum, many
+    cdef int32_t i, k, runs = 0, best, weight, best_weight, first, end, alone, given, node
     cdef bint enough, best_enough
     for i in range(n):
         if ask.gpus > 0 and ask.nodes == 1:
             some[i].cores = ask.cores
-        if i == 0 or some[i].node != some[i - 1].node + 1 or m.weight[some[i].node] != m.weight[some[i - 1].node]:
+        if (i == 0 or some[i].node != some[i - 1].node + some[i - 1].count
+                or m.weight[some[i].node] != m.weight[some[i - 1].node]):
             run[runs] = i
             runs += 1
         some[i].cost = 0                 # 1: its run has been used
@@ -234,17 +264,18 @@ cdef void in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t c
             first, end = run[k], run[k + 1]
             if some[first].cost:
                 continue
-            weight, sum_ = m.weight[some[first].node], 0
+            weight, sum_, many = m.weight[some[first].node], 0, 0
             if best >= 0 and weight > best_weight:
                 continue
             for i in range(first, end):
-                sum_ += some[i].cores
-            enough = sum_ >= cores and end - first >= nodes
+                sum_ += <int64_t>some[i].cores * some[i].count
+                many += some[i].count
+            enough = sum_ >= cores and many >= nodes
             if (best < 0 or weight < best_weight or (enough and (not best_enough or sum_ < best_sum))
                     or (not enough and sum_ > best_sum)):
                 best, best_sum, best_weight, best_enough = k, sum_, weight, enough
         if best < 0:
-            return
+            break
         first, end = run[best], run[best + 1]
         some[first].cost = 1
         if nodes <= 1:
@@ -255,12 +286,14 @@ cdef void in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t c
             if alone >= 0:
                 first, end = alone, alone + 1
         for i in range(first, end):
-            if cores <= 0 and nodes <= 0:
-                break
-            given = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, cores)
-            put_share(m, ask, some[i].node, given)
-            cores -= given
-            nodes -= 1
+            for node in range(some[i].node, some[i].node + some[i].count):
+                if cores <= 0 and nodes <= 0:
+                    break
+                given = ask.cores if ask.nodes else <int32_t>min(<int64_t>some[i].cores, cores)
+                put_share(m, ask, node, given)
+                cores -= given
+                nodes -= 1
+    return nodes if ask.nodes else cores
 
 
 cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const uint64_t *free, candidate_t *some,
@@ -272,13 +305,52 @@ cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const u
 
 
 cdef int32_t list_offers(const site_t *m, const ask_t *ask, const uint64_t *free, candidate_t *out) noexcept nogil:
-    cdef int32_t node, cores, n = 0
-    for node in range(m.nodes):
-        cores = offer_of(m, ask, node, free[node])
+    cdef const node_block_t *each
+    cdef int32_t i, node, cores, n = 0
+    for i in range(m.blocks):
+        each = &m.block[i]
+        if free == m.open and not may_serve(m, ask, each):
+            continue
+        for node in range(each.first, each.first + each.n):
+            cores = offer_of(m, ask, node, free[node])
+            if cores > 0:
+                out[n].node, out[n].cores, out[n].count = node, cores, 1
+                n += 1
+    return n
+
+
+cdef int32_t add_offers(const site_t *m, const ask_t *ask, const node_block_t *block, candidate_t *out,
+                        int32_t n) noexcept nogil:
+    """What nodes of a block offer of what is free now, behind the n candidates so far; equal nodes are one."""
+    cdef int32_t node, cores
+    if not may_serve(m, ask, block):
+        return n
+    for node in range(block.first, block.first + (1 if block.equal else block.n)):
+        cores = offer_of(m, ask, node, m.open[node])
         if cores > 0:
-            out[n].node, out[n].cores = node, cores
+            out[n].node, out[n].cores, out[n].count = node, cores, block.n if block.equal else 1
             n += 1
     return n
+
+
+cdef bint choose_by_weight(sim_t *s, site_choice_t *p, int32_t job) noexcept nogil:
+    """`in_runs` of what is free now, a weight at a time, as runs of a smaller weight are used first."""
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef const node_block_t *block
+    cdef int64_t missing = needed(ask)
+    cdef int32_t i = 0, n, weight
+    if missing > 1 and not fits_in(m, ask, m.open):
+        return False
+    while missing > 0 and i < m.blocks:
+        n, weight = 0, m.weight[m.block[m.by_weight[i]].first]
+        while i < m.blocks and m.weight[m.block[m.by_weight[i]].first] == weight:
+            block = &m.block[m.by_weight[i]]
+            n = add_offers(m, ask, block, p.some, n)
+            i += 1
+        if n > 0:
+            missing = in_runs(s, job, p.some, n, missing, p.run)
+    return missing <= 0
 
 
 cdef bint has_enough(const ask_t *ask, const candidate_t *all_, int32_t n) noexcept nogil:
@@ -301,6 +373,12 @@ cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const
     cdef const ask_t *ask = &m.ask[job]
     cdef int32_t n
     m.n_chosen = 0
+    if free == m.open and m.rule == BY_RUNS:
+        if not choose_by_weight(s, p, job):
+            m.n_chosen = 0
+            return False
+        sort_shares(m)
+        return True
     n = list_offers(m, ask, free, p.some)
     if not has_enough(ask, p.some, n):
         return False

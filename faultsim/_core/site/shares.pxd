@@ -14,6 +14,8 @@ cdef enum:
     # Nodes that are stored; more than jobs give back between most passes, and few enough to read for each form.
     # tests/core/test_site_engines.py has runs in which more become free at once.
     N_GIVEN = 64
+    # Nodes that are stored when their free amounts change; more than change between most shadows.
+    N_CHANGED = 256
 
 # What a job requests (faultsim/data/world.py, AskRows).
 cdef struct ask_t:
@@ -35,6 +37,12 @@ cdef struct shares_t:
     share_t *item
     int32_t n
 
+# Consecutive nodes of one class.
+cdef struct node_block_t:
+    int32_t first, n
+    uint64_t most            # the most that is free of each amount on any of them
+    bint equal               # equal amounts are free of all of them
+
 cdef struct site_t:
     uint64_t *occ            # the nodes that are down, one bit each
     int32_t nodes, words, jobs
@@ -45,6 +53,12 @@ cdef struct site_t:
     int32_t *weight
     int64_t gives            # how often something of a node became free
     int32_t given[64]        # the last nodes of which it did; the k-th is at k modulo 64
+    int64_t changes          # how often `open` of a node changed
+    int32_t changed[256]     # the last such nodes, in the same way
+    node_block_t *block           # in the order of their nodes
+    int32_t blocks
+    int32_t *block_of        # per node
+    int32_t *by_weight       # the blocks by the weight of their class, then by number
     ask_t *ask               # per job
     int32_t *form            # jobs of equal requests have the same number
     int32_t forms            # room for so many; with live= for one of each job
@@ -158,6 +172,11 @@ cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) 
 # What a job requests (AskRows of faultsim/data/world.py).
 cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,
                  bint exclusive, uint64_t classes) except -1
+# Whether a node of a block can serve a job, by the most that is free of any of them.
+cdef inline bint may_serve(const site_t *m, const ask_t *ask, const node_block_t *b) noexcept nogil:
+    return m.bit[b.first] & ask.classes and has(b.most, ask.least)
+
+
 # Whether a job has room in what is free of each node.
 cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil
 # Cores of the shares that are chosen.

@@ -12,15 +12,26 @@ from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_nodes_t, machine_shares_t, range_t
+from faultsim._core.thresholds cimport thresholds
+
+# The bits of each amount of a word.
+cdef uint64_t CORES = 0x1FFF
+cdef uint64_t MEMORY = <uint64_t>0xFFFFFF << MEMORY_AT
+cdef uint64_t GPUS = <uint64_t>0xFF << GPUS_AT
 
 
 cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
     cdef int64_t missing = needed(ask)
-    cdef int32_t node
-    for node in range(m.nodes):
-        missing -= served(m, ask, node, free[node])
-        if missing <= 0:
-            return True
+    cdef const node_block_t *each
+    cdef int32_t i, node
+    for i in range(m.blocks):
+        each = &m.block[i]
+        if free == m.open and not may_serve(m, ask, each):
+            continue
+        for node in range(each.first, each.first + each.n):
+            missing -= served(m, ask, node, free[node])
+            if missing <= 0:
+                return True
     return False
 
 
@@ -32,6 +43,22 @@ cdef int32_t chosen_cores(const site_t *m) noexcept nogil:
 
 
 # ---------------------------------------------------------------------------------------------- shares of jobs
+
+cdef void note_change(site_t *m, int32_t node) noexcept nogil:
+    """`open` of a node has changed."""
+    cdef node_block_t *b = &m.block[m.block_of[node]]
+    cdef uint64_t word = m.open[b.first], cores = word & CORES, memory = word & MEMORY, gpus = word & GPUS
+    cdef int32_t i
+    m.changed[m.changes & (N_CHANGED - 1)] = node
+    m.changes += 1
+    b.equal = True
+    for i in range(b.first + 1, b.first + b.n):
+        b.equal &= m.open[i] == word
+        cores = max(cores, m.open[i] & CORES)
+        memory = max(memory, m.open[i] & MEMORY)
+        gpus = max(gpus, m.open[i] & GPUS)
+    b.most = cores | memory | gpus
+
 
 cdef int take_shares(void *state, int32_t job) noexcept nogil:
     cdef site_t *m = <site_t *>state
@@ -48,6 +75,7 @@ cdef int take_shares(void *state, int32_t job) noexcept nogil:
         fs_require(has(m.open[each.node], each.word))
         m.left[each.node] -= each.word
         m.open[each.node] -= each.word
+        note_change(m, each.node)
     return OK
 
 
@@ -70,6 +98,7 @@ cdef void return_shares(void *state, int32_t job, int32_t *free, int32_t *down) 
             down[0] += cores_of(each.word)
         else:
             m.open[each.node] += each.word
+            note_change(m, each.node)
             free[0] += cores_of(each.word)
             note_given(m, each.node)
     c_free(mine.item)
@@ -138,12 +167,14 @@ cdef void block(void *state, int32_t node) noexcept nogil:
     cdef site_t *m = <site_t *>state
     mark(state, m.occ, node)
     m.open[node] = 0
+    note_change(m, node)
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
     cdef site_t *m = <site_t *>state
     unmark(state, m.occ, node)
     m.open[node] = m.left[node]
+    note_change(m, node)
     note_given(m, node)
 
 
@@ -209,6 +240,8 @@ cdef const char *own_invariant(void *state) noexcept nogil:
             return b"more of a node is free than it has"
         if m.open[node] != (0 if node_is_down(m, node) else m.left[node]):
             return b"what is free of a node is not what its jobs leave"
+        if not has(m.block[m.block_of[node]].most, m.open[node]):
+            return b"more of a node is free than a block of nodes has"
     return NULL
 
 
@@ -285,6 +318,26 @@ cdef int read_asks(site_t *m, object rows) except -1:
     return 0
 
 
+cdef int make_blocks(site_t *m, object classes) except -1:
+    """Each class is cut into blocks; all nodes are empty."""
+    cdef int32_t most = thresholds.block_nodes, node = 0, at = 0, i, left
+    m.blocks = sum([-(-row["count"] // most) for row in classes])
+    own_block(m, &m.block, m.blocks, sizeof(node_block_t))
+    own_block(m, &m.block_of, m.nodes, sizeof(int32_t))
+    own_block(m, &m.by_weight, m.blocks, sizeof(int32_t))
+    for row in classes:
+        left = row["count"]
+        while left > 0:
+            m.block[at].first, m.block[at].n = node, min(left, most)
+            m.block[at].most, m.block[at].equal = m.open[node], True
+            for i in range(m.block[at].n):
+                m.block_of[node + i] = at
+            node, left, at = node + m.block[at].n, left - m.block[at].n, at + 1
+    for i, at in enumerate(sorted(range(m.blocks), key=lambda k: m.weight[m.block[k].first])):
+        m.by_weight[i] = at
+    return 0
+
+
 cdef int open_site(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef site_t *m = <site_t *>open_state(machine, sizeof(site_t))
@@ -312,6 +365,7 @@ cdef int open_site(void *target, dict options, dict columns) except -1:
             m.bit[node], m.weight[node] = (<uint64_t>1) << at, order.index(row["weight"])
             machine.capacity += cores_of(m.total[node])
             node += 1
+    make_blocks(m, options["classes"])
     read_asks(m, columns["world"].asks)
     if columns["world"].live:            # see SiteView.read_requests
         m.forms = m.jobs
