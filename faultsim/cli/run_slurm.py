@@ -1,6 +1,7 @@
 """``faultsim run --slurm``: the machine and the scheduler of a configuration of Slurm, changed as the options say."""
 
 import argparse
+from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim import checks
@@ -41,9 +42,8 @@ def use_slurm(args: argparse.Namespace, given: dict[str, object]) -> tuple[Site,
     OptionError
         An option that needs, or excludes, another.
     """
+    check_slurm_arguments(args)
     if args.slurm is None:
-        if name := next((name for name in _NEED if getattr(args, name)), None):
-            raise OptionError(f"--{name.replace('_', '-')} is for --slurm: give the slurm.conf of the site")
         if isinstance(args.jobs, str):
             raise OptionError(f"--jobs {args.jobs}: a file is for --slurm; give it as LOG")
         return None
@@ -55,14 +55,25 @@ def use_slurm(args: argparse.Namespace, given: dict[str, object]) -> tuple[Site,
             raise OptionError("--jobs: the log is given already")
         args.log, args.jobs = args.jobs, None
     conf = fs.read_slurm_conf(args.slurm, args.accounts, args.gres)
+    return changed_site(conf, args.set, args.add_nodes)
+
+
+def check_slurm_arguments(args: argparse.Namespace) -> None:
+    """Refuse options that only ``--slurm`` takes."""
+    if args.slurm is None and (name := next((name for name in _NEED if getattr(args, name)), None)):
+        raise OptionError(f"--{name.replace('_', '-')} is for --slurm: give the slurm.conf of the site")
+
+
+def changed_site(conf: fs.SlurmConf, settings: Sequence[str], nodes: Sequence[str]) -> tuple[Site, fs.Slurm]:
+    """The site and the scheduler of a configuration with other settings (``K=V``) and more nodes (``C:N``)."""
     scheduler = conf.scheduler
-    for text in args.set:
+    for text in settings:
         name, equals, value = text.partition("=")
         if not equals:
             raise OptionError(f"--set {text}: expected KEY=VALUE, as in bf_window=4320")
         scheduler = scheduler.replace(**{name.strip(): value.strip()})
     site = conf.site
-    for text in args.add_nodes:
+    for text in nodes:
         site = _with_nodes(site, text)
     return site, scheduler
 

@@ -10,6 +10,7 @@ from faultsim.arrays import Flags, Floats
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines.site import Site
+from faultsim.policies import Scheduler
 from faultsim.results.result import Result
 from faultsim.simulation.simulate import simulate
 from faultsim.sweep.intervals import interval_of_mean
@@ -28,7 +29,7 @@ class Change:
     site : str
         What the site is called.
     group : str
-        ``"all"``, or a partition.
+        ``"all"``, a partition, or with `by_account` ``account NAME``.
     jobs : int
         Number of jobs.
     wait, slowdown : float
@@ -88,7 +89,14 @@ def with_more(site: Site, more: int) -> dict[str, Site]:
 
 
 def changes(
-    log: Workload, site: Site, others: Mapping[str, Site], failures: FailureTrace | None = None, **settings: Any
+    log: Workload,
+    site: Site,
+    others: Mapping[str, Site],
+    failures: FailureTrace | None = None,
+    *,
+    schedulers: Mapping[str, Scheduler] | None = None,
+    by_account: bool = False,
+    **settings: Any,
 ) -> list[Change]:
     """What each of `others` changes for the jobs of `site`, of all jobs and of each partition.
 
@@ -101,6 +109,10 @@ def changes(
     others : mapping of str to Site
     failures : FailureTrace, optional
         Of the nodes of `site`; nodes that only another site has do not fail.
+    schedulers : mapping of str to Scheduler, optional
+        The scheduler of an other site, where it is not that of `settings`.
+    by_account : bool, default False
+        Whether the jobs of each account are a group, too.
     **settings
         Of `simulate`.
 
@@ -118,14 +130,15 @@ def changes(
     [('now', 30.0, 0.0), ('+1 cpu', 0.0, 30.0)]
     """
     before = simulate(log, site, failures=failures, oversized="drop", **settings)
-    found = list(_changed("now", before, before))
+    found = list(_changed("now", before, before, by_account))
     for name, other in others.items():
-        after = simulate(log, other, failures=trace_on(failures, site, other), oversized="drop", **settings)
-        found += _changed(name, before, after)
+        own = settings if schedulers is None or name not in schedulers else {**settings, "scheduler": schedulers[name]}
+        after = simulate(log, other, failures=trace_on(failures, site, other), oversized="drop", **own)
+        found += _changed(name, before, after, by_account)
     return found
 
 
-def _changed(name: str, before: Result, after: Result) -> Iterator[Change]:
+def _changed(name: str, before: Result, after: Result, by_account: bool) -> Iterator[Change]:
     _, one, other = np.intersect1d(before.jobs["id"], after.jobs["id"], assume_unique=True, return_indices=True)
     submit = before.jobs["submit"][one]
     day = np.floor((submit - submit.min()) / _DAY) if len(submit) else submit
@@ -135,6 +148,9 @@ def _changed(name: str, before: Result, after: Result) -> Iterator[Change]:
     if "partition" in before.workload.further:
         partition = np.asarray(before.workload.columns["partition"])[one]
         groups |= {str(each) or "(default)": partition == each for each in np.unique(partition)}
+    if by_account and "account" in before.workload.further:
+        account = np.asarray(before.workload.columns["account"])[one]
+        groups |= {f"account {each}": account == each for each in np.unique(account)}
     for group, rows in groups.items():
         if rows.any():
             low, high = _over_days(saved[rows], day[rows])

@@ -1,5 +1,6 @@
 """Runs under Slurm's scheduler."""
 
+import json
 import random
 import shutil
 
@@ -224,4 +225,29 @@ def test_the_command(tmp_path, monkeypatch, capsys, data_dir):
         (["--jobs", "sacct.txt"], "a file is for --slurm"),
     ):
         assert main(["run", *argv]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_today_is_compared_with_a_change(tmp_path, monkeypatch, capsys, data_dir):
+    """Paired differences by partition and account; no change saves nothing."""
+    from faultsim.cli.app import main
+
+    folder = data_dir / "slurm" / "runs" / "08s-scene"
+    if not folder.is_dir():
+        pytest.skip(f"no recordings of Slurm: {folder} is no folder")
+    for name in ("slurm.conf", "accounts.txt", "sacct.txt"):
+        shutil.copy(folder / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    site = ["compare", "--slurm", "slurm.conf", "--accounts", "accounts.txt", "--jobs", "sacct.txt"]
+    assert main([*site, "--set", "bf_max_job_start=1000", "--json"]) == 0
+    found = [each for each in json.loads(capsys.readouterr().out)["changes"] if each["site"] != "now"]
+    assert {each["group"] for each in found} >= {"all", "batch", "account physics"}
+    assert all(each["saved"] == 0.0 for each in found)
+    for argv, message in (
+        ([*site], "say by --set or --add-nodes"),
+        ([*site, "site:a=1x1c", "--set", "bf_window=3"], "leave it out"),
+        (["compare", "site:a=1x1c", "--jobs", "sacct.txt"], "and another"),
+        (["compare", "site:a=1x1c", "site:a=2x1c", "--jobs", "sacct.txt", "--gres", "g"], "--gres is for --slurm"),
+    ):
+        assert main(argv) == 2
         assert message in capsys.readouterr().err

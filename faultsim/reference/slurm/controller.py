@@ -106,6 +106,8 @@ class Controller:
         self._of: dict[int, Submitted] = {}
         self._later: dict[int, Submitted] = {}
         self._dirty: dict[int, float] = {}
+        #: When the end of each running job's time is noticed.
+        self._kills: dict[int, float] = {}
         self._requested, self._at_once, self._changed = False, False, True
         self._asked = -math.inf
         self._full = self._grid(begin, self._settings["sched_interval"])
@@ -138,6 +140,7 @@ class Controller:
         """A running job has ended; one that was requeued is submitted again at a time, and waits for a delay."""
         self._periods(now - 1)
         run = self._running.pop(job)
+        del self._kills[job]
         self._charge(run, now)
         held = self._of[job]
         if again is not None:
@@ -158,7 +161,7 @@ class Controller:
 
     def next(self, now: float) -> float:
         """The next second in which it may do something if nothing happens before; infinite if there is none."""
-        soon = [self._kill_at(run) for run in self._running.values()]
+        soon = list(self._kills.values())
         soon += [held.eligible for held in self._later.values()]
         soon += self._dirty.values()
         if self._jobs:
@@ -190,7 +193,7 @@ class Controller:
         """Everything that is due in this second."""
         acts = Acts()
         self._periods(now)
-        for run in [run for run in self._running.values() if self._kill_at(run) <= now]:
+        for run in [self._running[job] for job, at in self._kills.items() if at <= now]:
             again = run.grace_end is not None and mode_of(self.site, run) == "REQUEUE"
             self._stop(run, now, again, acts)
         for node in [node for node, until in self._dirty.items() if until <= now]:
@@ -247,12 +250,14 @@ class Controller:
             grace = grace_of(self.site, victim)
             if grace:
                 victim.grace_end = now + grace
+                self._kills[victim.job] = self._kill_at(victim)
             elif victim.job in self._running:
                 self._stop(victim, now, mode_of(self.site, victim) == "REQUEUE", acts)
         for run in done.started:
             held = self._jobs.pop(run.job)
             run.order = run.job
             self._running[run.job] = run
+            self._kills[run.job] = self._kill_at(run)
             self._select(run.job, run.nodes)
             held.accrue = None
             acts.start.append(run)

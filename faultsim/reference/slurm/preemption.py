@@ -26,11 +26,20 @@ def grace_of(site: SlurmNodes, job: Running) -> float:
     return site.partitions[job.partition].grace_time
 
 
+def _has_lower(site: SlurmNodes, job: Waiting, partition: str) -> bool:
+    """Whether there are jobs at all that this one could preempt: most sites have one tier for most partitions."""
+    if site.by_qos:
+        own = site.conf.qos.get(job.qos)
+        return own is not None and bool(own.preempt)
+    tier = site.partitions[partition].priority_tier
+    return any(each.priority_tier < tier for each in site.partitions.values())
+
+
 def victims_for(
     site: SlurmNodes, job: Waiting, partition: str, running: Sequence[Running], now: float
 ) -> list[Running]:
     """Running jobs that a job may preempt, in the order in which they are tried."""
-    if not site.preempts:
+    if not site.preempts or not _has_lower(site, job, partition):
         return []
     settings = site.conf.settings
     nodes = site.nodes_of[partition]
