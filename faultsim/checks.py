@@ -163,12 +163,12 @@ INTERNAL = frozenset({
     "blocks", "check_against", "check_columns", "check_log", "check_machine", "check_slowdown", "clear", "dated",
     "exchanges_nodes", "expected_runtimes", "first_events", "fitting_log", "from_parts", "fromkeys", "has_boxes",
     "has_python", "held_back", "inputs", "is_asked", "is_slow", "is_written", "largest_job", "largest_place", "lower",
-    "most_nodes", "needs_failures", "node_unit", "nodes_needed", "options", "picture", "planned", "planned_intervals",
-    "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python", "pop", "popitem", "predictions",
-    "refuse_days", "refuse_domains", "refuse_others", "refuse_slowdowns", "refused", "requests", "says_where",
-    "setdefault", "capacity_for", "job_nodes", "kind_of", "lower_for", "node_amounts", "node_classes", "prepared",
-    "refusal", "refusals", "shape_ranks", "shapes_on", "unlisted_sizes", "spare_nodes", "spare_units", "speed_forms",
-    "title", "update", "user_data", "with_coordinates", "wraps",
+    "most_nodes", "needs_failures", "node_unit", "nodes_needed", "options", "picture", "place_ranks", "planned",
+    "planned_intervals", "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python", "pop",
+    "popitem", "predictions", "refuse_days", "refuse_domains", "refuse_others", "refuse_slowdowns", "refused",
+    "requests", "says_where", "setdefault", "capacity_for", "job_nodes", "kind_of", "lower_for", "node_amounts",
+    "node_classes", "prepared", "refusal", "refusals", "shape_ranks", "shapes_on", "unlisted_sizes", "spare_nodes",
+    "spare_units", "speed_forms", "title", "update", "user_data", "with_coordinates", "wraps",
 })  # fmt: skip
 
 

@@ -12,12 +12,16 @@ from faultsim._core.tables.machine cimport range_t
 
 
 cdef list where_of(const sim_t *s, int64_t stay):
-    """The nodes of a stay, on a torus its box."""
+    """The nodes of a stay, on a torus the numbers of the boxes of its place."""
     cdef const record_stay_t *at = &s.record.stay[stay]
     cdef const range_t *part
-    cdef int64_t i, end
+    cdef int64_t i, end, box = stay
     if s.machine.boxes:
-        return [at.place.part[i] for i in range(6)]
+        found = []
+        while box < s.record.n_stays and s.record.stay[box].first == stay:
+            found += [s.record.stay[box].place.part[i] for i in range(6)]
+            box += 1
+        return found
     end = s.record.stay[stay + 1].first if stay + 1 < s.record.n_stays else s.record.n_ranges
     found = []
     for i in range(at.first, end):
@@ -37,7 +41,7 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
         if e.kind == EV_START or e.kind == EV_MOVE:
             kind = "started" if e.kind == EV_START else "moved"
             where = where_of(s, stay)
-            stay += 1
+            stay += len(where) // 6 if s.machine.boxes else 1
         elif e.kind == EV_FINISH:
             kind = "ended"
             if timed_out(s, e.job):
@@ -62,7 +66,8 @@ cdef class Changes:
     Attributes
     ----------
     rows : list of (kind, index, time, nodes)
-        The row of the job in the user's log, seconds, and of jobs that started or moved the nodes, on a torus the box.
+        The row of the job in the user's log, seconds, and of jobs that started or moved the nodes, on a torus the six
+        numbers of each box.
     """
 
     def __init__(self):

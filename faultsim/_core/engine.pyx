@@ -40,7 +40,7 @@ from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.site_decisions cimport SiteView, new_site_view
-from faultsim._core.snapshot cimport snapshot_of
+from faultsim._core.snapshot cimport place_for_python, snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
     ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_READY, EV_WAKE,
@@ -390,12 +390,12 @@ cdef class Engine:
         return [name for name in self.world.columns if name != "runtime"]
 
     def nodes_of(self, int32_t job):
-        """Where a job is: its box, or its nodes, ascending."""
+        """Where a job is: its box (a list of boxes, if it has several), or its nodes, ascending."""
         cdef place_t place
         cdef int32_t[::1] nodes
         if self.s.machine.boxes:
             place = self.s.machine.placed.place_of(self.s.machine.state, job)
-            return tuple([place.part[i] for i in range(6)])
+            return place_for_python(&self.s, &place)
         many = self.s.allocated[job]
         if self.s.machine.shared:
             many = self.s.machine.shared.count(self.s.machine.state, job)

@@ -342,7 +342,7 @@ cdef class Running(Jobs):
 
     @property
     def where(self):
-        """Where each is: boxes (x, y, z, a, b, c) as int32 of shape (k, 6), on a cluster a list of arrays of nodes."""
+        """Where each is: a box (x, y, z, a, b, c) or a list of boxes per job; on a cluster arrays of nodes."""
         _inside = self.moment.enter(True)
         jobs = self.numbers().tolist()
         self.moment.refuse_unless_named()

@@ -13,7 +13,7 @@ import numpy as np
 from faultsim._core.containers.memory cimport blocks_resize
 from faultsim._core.state cimport record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
-from faultsim._core.tables.machine cimport range_t
+from faultsim._core.tables.machine cimport place_t, range_t
 from faultsim._core.thresholds cimport thresholds
 
 
@@ -42,6 +42,22 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
     return OK
 
 
+cdef int open_stays(sim_t *s, int32_t job) noexcept nogil:
+    """A row for each box of the job."""
+    cdef record_t *r = &s.record
+    cdef place_t place = s.machine.placed.place_of(s.machine.state, job), box
+    cdef record_stay_t *row
+    cdef int32_t at = 0
+    r.open_stay[job] = r.n_stays
+    while s.machine.placed.next_box(s.machine.state, &place, &at, &box):
+        if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
+            return NO_MEMORY
+        row = &r.stay[r.n_stays]
+        row.begin, row.end, row.job, row.place, row.first = s.now, INFINITY, job, box, r.open_stay[job]
+        r.n_stays += 1
+    return OK
+
+
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     cdef record_t *r = &s.record
     cdef int32_t nodes = s.machine.shared.count(s.machine.state, job) if s.machine.shared else s.allocated[job]
@@ -51,8 +67,11 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     r.stay[r.n_stays].begin = s.now
     r.stay[r.n_stays].end = INFINITY
     r.stay[r.n_stays].job = job
+    if s.machine.boxes and s.machine.placed.next_box != NULL:
+        return open_stays(s, job)
     if s.machine.boxes:
         r.stay[r.n_stays].place = s.machine.placed.place_of(s.machine.state, job)
+        r.stay[r.n_stays].first = r.n_stays
     else:
         # Between two ranges there is a node of others.
         if room_for(&s.blocks, s, &r.range, &r.cap_ranges, r.n_ranges + min(nodes, others + 1), sizeof(range_t)) < 0:
@@ -67,7 +86,13 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
-    s.record.stay[s.record.open_stay[job]].end = s.now
+    cdef int64_t first = s.record.open_stay[job], i
+    s.record.stay[first].end = s.now
+    if s.machine.boxes:
+        for i in range(first + 1, s.record.n_stays):
+            if s.record.stay[i].first != first:
+                break
+            s.record.stay[i].end = s.now
 
 
 # ---------------------------------------------------------------------------------------------- columns for Python

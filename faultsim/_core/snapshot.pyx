@@ -31,6 +31,13 @@ cdef object place_for_python(sim_t *s, const place_t *place):
     """A place of a placed machine as the snapshot has it."""
     cdef int32_t words = s.machine.words, i
     cdef uint64_t *mask
+    cdef int32_t at = 0
+    cdef place_t box
+    if s.machine.boxes and place.part[3] == 0:
+        found = []
+        while s.machine.placed.next_box(s.machine.state, place, &at, &box):
+            found.append(tuple([box.part[i] for i in range(6)]))
+        return found
     if s.machine.boxes:
         return tuple([place.part[i] for i in range(6)])
     mask = <uint64_t *>calloc(<size_t>words, sizeof(uint64_t))

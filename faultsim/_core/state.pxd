@@ -105,7 +105,7 @@ cdef struct record_stay_t:
     double begin, end
     int32_t job
     place_t place            # where places are boxes
-    int64_t first            # elsewhere: number of its first range; those of the next stay follow
+    int64_t first            # there: the stay of the first box of the place; elsewhere: the stay's first range
     int64_t nodes            # of all stays before it
 
 cdef struct record_t:

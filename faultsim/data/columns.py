@@ -181,7 +181,7 @@ _HELD = (
     Column("end", "f8", "s", None, "Time at which the nodes are released.", "faultsim", 0.0),
 )
 
-#: What `Result.allocations` holds on a torus, one row per job and place.
+#: What `Result.allocations` holds on a torus, one row per box of a job and place.
 ALLOCATIONS: tuple[Column, ...] = (
     *_HELD,
     Column("x", "i4", "nodes", None, "Base of the box along x.", "[krevat2002] section 2", 0.0),

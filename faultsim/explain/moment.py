@@ -22,7 +22,7 @@ from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.scheduling.schedulers import Backfill, Conservative
 from faultsim.reference.site.nodes import asks_of
 from faultsim.reference.state import Release, Reservation, State
-from faultsim.reference.torus.boxes import Box
+from faultsim.reference.torus.boxes import Box, Segments
 from faultsim.reference.torus.listed_table import ListedTable
 
 #: Job numbers are int32.
@@ -213,7 +213,7 @@ class Moments:
             *(snapshot[name] for name in names), strict=True
         ):
             job = Job(number, submit, 0.0, estimate, size, need, row=row, restart_cost=self.restart_cost)
-            if isinstance(self.table, CountedTable):
+            if isinstance(self.table, CountedTable | ListedTable):
                 job.needs = self.table.asked(need, rank)
             if math.isfinite(interval):
                 job.interval, job.cost = interval, self.cost
@@ -222,10 +222,12 @@ class Moments:
         self._add_asks(found)
         return found
 
-    def _box(self, place: tuple[int, ...] | int) -> Box:
+    def _box(self, place: tuple[int, ...] | list[tuple[int, ...]] | int) -> Box:
         """A place of a snapshot as a box of the table."""
         if isinstance(place, int):
             return Box(0, 0, 0, 0, 0, 0, place.bit_count(), place)
+        if isinstance(place, list):
+            return Segments.of(tuple(self._box(part) for part in place))
         if isinstance(self.table, ListedTable):
             return self.table.box(tuple(place))
         assert isinstance(self.table, FinderTable)

@@ -136,6 +136,10 @@ class Placement(OwnPolicy):
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
+    def place_ranks(self, machine: Any, size: Integers) -> Integers | None:
+        """Which form of place jobs of these sizes have, as the machine numbers them; None if there is one form."""
+        return None
+
     def unlisted_sizes(self, machine: Any, size: Integers) -> Flags | None:
         """Which of these sizes no job can have, though the machine has as many nodes; None: it has no list of sizes."""
         return None

@@ -7,6 +7,7 @@ name of a list that is made for each torus (`LISTS`).
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import gcd
 from typing import Any, NamedTuple
 
 from faultsim import checks
@@ -163,6 +164,24 @@ def listed_shapes(settings: Settings) -> tuple[Shape, ...]:
     """The shapes of a run with `SlurmTorus`."""
     given, machine = settings.placement, settings.machine
     return shapes_of(given["shapes"], given["spacing"], given["seed"], (machine["x"], machine["y"], machine["z"]))
+
+
+def can_overlap(shapes: Sequence[Shape], dims: Three) -> str:
+    """The first of these shapes of which two boxes can meet, or a box and one of an earlier shape of its size.
+
+    Sufficient, not necessary: two shapes of one size are taken as such unless they are equal.
+
+    Examples
+    --------
+    >>> can_overlap(shapes_of("1x1x2+1x2x2/1x1x2", "", "", (2, 2, 4)), (2, 2, 4))
+    '1x2x2/1x1x2'
+    """
+    sizes = [shape.size for shape in shapes]
+    for at, shape in enumerate(shapes):
+        steps = (gcd(step, whole) for step, whole in zip(shape.spacing, dims, strict=True))
+        if any(step < extent for step, extent in zip(steps, shape.extents, strict=True)) or shape.size in sizes[:at]:
+            return str(shape)
+    return ""
 
 
 def _surface(box: Sequence[int]) -> int:

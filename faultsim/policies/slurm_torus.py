@@ -11,13 +11,13 @@ from faultsim.arrays import Flags, Integers
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check
 from faultsim.policies.placement import Placement
-from faultsim.policies.shapes import Shape, list_text, shapes_of, three_text
+from faultsim.policies.shapes import Shape, can_overlap, list_text, shapes_of, three_text
 
 __all__ = ["SlurmTorus"]
 
 ScoreWord: TypeAlias = Literal["slurm", "first", "next-size", "mfp", "random"]
 SCORES: tuple[ScoreWord, ...] = get_args(ScoreWord)
-UnlistedWord: TypeAlias = Literal["refuse", "round_up"]
+UnlistedWord: TypeAlias = Literal["refuse", "round_up", "segments"]
 
 
 def _shapes(value: object) -> str:
@@ -50,9 +50,10 @@ class SlurmTorus(Placement):
         0, the shape's extent.
     seed : str or sequence of int, optional
         First anchor per axis, for shapes without their own; by default 0.
-    unlisted : {"refuse", "round_up"}, default "refuse"
-        What becomes of a job of a size that no shape has: an error (``oversized="drop"`` leaves the job out), or it
-        gets the next larger listed size.
+    unlisted : {"refuse", "round_up", "segments"}, default "refuse"
+        What becomes of a job of a size that no shape has: an error (``oversized="drop"`` leaves the job out); it gets
+        the next larger listed size; or boxes of the largest listed power of two that divides its size, as with
+        ``--segment``.
     score : {"slurm", "first", "next-size", "mfp", "random"}, default "slurm"
         Which free box is best: Slurm's own rule; the first anchor of the first shape; the fewest free boxes of all
         shapes of the next size; the largest listed box that stays free; any.
@@ -83,7 +84,7 @@ class SlurmTorus(Placement):
     shapes: Annotated[str, Check(_shapes)] = "powers-of-two"
     spacing: Annotated[str, Check(_spacing)] = ""
     seed: Annotated[str, Check(_seed)] = ""
-    unlisted: Annotated[UnlistedWord, Check(checks.choice, "unlisted", known=("refuse", "round_up"))] = "refuse"
+    unlisted: Annotated[UnlistedWord, Check(checks.choice, "unlisted", known=get_args(UnlistedWord))] = "refuse"
     score: Annotated[ScoreWord, Check(checks.choice, "score", known=SCORES)] = "slurm"
     salt: Annotated[int, "1", Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
 
@@ -106,12 +107,41 @@ class SlurmTorus(Placement):
             raise OptionError(
                 f"SlurmTorus places boxes that wrap around, and {machine} does not: use Torus(..., wrap=True)"
             )
-        self.shapes_on(machine)
+        shapes = self.shapes_on(machine)
+        if self.unlisted == "segments":
+            met = can_overlap([shape for shape in shapes if shape.size & (shape.size - 1) == 0], tuple(machine.shape))
+            if met:
+                raise OptionError(
+                    f"segments are boxes that cannot overlap, and those of {met} can: list one shape per power of two, "
+                    f"whose extents divide those of {machine}, with the default spacing, or use unlisted='round_up'"
+                )
 
     def unlisted_sizes(self, machine: Any, size: Integers) -> Flags:
         """Which of these sizes no job can have: those without a shape, or above the largest."""
         listed = np.unique([shape.size for shape in self.shapes_on(machine)])
-        return size > listed[-1] if self.unlisted == "round_up" else ~np.isin(size, listed)
+        unlisted: Flags = ~np.isin(size, listed)
+        if self.unlisted == "round_up":
+            unlisted = size > listed[-1]
+        elif self.unlisted == "segments":
+            unlisted = self._segments(machine, size) == 0
+        return unlisted
+
+    def place_ranks(self, machine: Any, size: Integers) -> Integers | None:
+        """How jobs are placed: 1 in one box, 2 + i in boxes of 2^i nodes; None if each has one box."""
+        if self.unlisted != "segments":
+            return None
+        each = self._segments(machine, size)
+        ranks: Integers = np.where(each == size, 1, 2 + np.log2(np.maximum(each, 1)).astype(np.int32)).astype(np.int32)
+        return ranks
+
+    def _segments(self, machine: Any, size: Integers) -> Integers:
+        """Nodes of each box of jobs of these sizes: the size itself if a shape has it; 0: there is no box."""
+        listed = np.unique([shape.size for shape in self.shapes_on(machine)])
+        each = np.zeros(len(size), np.int64)
+        for power in listed[listed & (listed - 1) == 0].tolist():  # ascending
+            each[size % power == 0] = power
+        each = np.where(np.isin(size, listed), size, each)
+        return np.where(size > machine.nodes, 0, each).astype(np.int32)
 
     def refusal(self, machine: Any, size: int) -> str:
         """Why no job of this size can start, and which listed sizes are next to it."""

@@ -363,7 +363,7 @@ class Run:
         if state.eligibility is not None:
             found["eligible"] = eligible_times(state, by_row(state.jobs))
         if state.recording:
-            found["allocations"]["end"][sorted(state.open_place.values())] = state.now
+            found["allocations"]["end"][[row for rows in state.open_place.values() for row in rows]] = state.now
         return found
 
 

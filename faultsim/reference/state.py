@@ -20,7 +20,7 @@ from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.site.nodes import Ask, Grant, Nodes, asks_of
-from faultsim.reference.torus.boxes import Box, BoxTable
+from faultsim.reference.torus.boxes import Box, BoxTable, Segments
 from faultsim.reference.torus.listed_table import ListedTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
@@ -144,7 +144,7 @@ class State:
         self.failures = self.failures_hit = self.checkpoints = 0
         self.diary: list[tuple[float, int, int, int]] = []  # time, kind, job, node
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
-        self.open_place: dict[int, int] = {}  # job -> its row in places
+        self.open_place: dict[int, range] = {}  # job -> its rows in places, one per box
         self.idle_no_demand = self.idle_demand = self.down_time = self.reserved = self.drained = 0.0
 
     def refuse_endless(self) -> None:
@@ -485,14 +485,15 @@ class State:
 
     def _take_place(self, job: Job) -> None:
         if self.recording:
-            self.open_place[job.index] = len(self.places)
-            self.places.append((job.index, self.now, -1.0, self.place_of(job)))
+            rows = [*job.box.parts] if isinstance(job.box, Segments) else [self.place_of(job)]
+            self.open_place[job.index] = range(len(self.places), len(self.places) + len(rows))
+            self.places += [(job.index, self.now, -1.0, row) for row in rows]
 
     def _leave_place(self, job: Job) -> None:
         if self.recording:
-            row = self.open_place.pop(job.index)
-            index, begin, _, where = self.places[row]
-            self.places[row] = (index, begin, self.now, where)
+            for row in self.open_place.pop(job.index):
+                index, begin, _, where = self.places[row]
+                self.places[row] = (index, begin, self.now, where)
 
 
 def nobody(*_: object, **__: object) -> Generator[str, None, Any]:
@@ -512,7 +513,7 @@ def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
         return pod, pod.nodes
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
     if "shapes" in settings.placement:
-        listed = ListedTable(shape, listed_shapes(settings))
+        listed = ListedTable(shape, listed_shapes(settings), settings.placement["unlisted"] == "segments")
         return listed, listed.nodes
     box_order = settings.placement.get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from faultsim.arrays import Floats, LongIntegers, Values
+from faultsim.arrays import Floats, Integers, LongIntegers, Values
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
-from faultsim.results.held import nodes_of
+from faultsim.results.held import held_last, nodes_of
 
 #: Cells of a table of coordinates that are counted at a time.
 _CELLS = 2**22
@@ -28,25 +28,51 @@ def dispersal_of(held: Mapping[str, Values], machine: Machine, n_jobs: int) -> F
     if machine.shape is None:
         more = f"; take {machine.with_coordinates}" if machine.with_coordinates else ""
         raise OptionError(f"dispersal: the nodes of {machine} have no coordinates{more}")
-    last = np.full(n_jobs, -1, dtype=np.int64)  # of a run that is not over, some have held none
-    last[held["job"]] = np.arange(len(held["job"]))  # rows are in order of time, and the last one stays
-    some = last >= 0
-    last = last[some]
+    rows = np.flatnonzero(held_last(held, n_jobs))
+    some, job = np.unique(held["job"][rows], return_inverse=True)  # of a run that is not over, some have held none
+    hops = np.zeros(len(some))
     if machine.has_boxes:
-        size = (held["a"] * held["b"] * held["c"])[last].astype(float)
-        hops = _in_boxes(held, last, machine, size)
+        nodes = _volume(held, rows).astype(float)
+        size = np.bincount(job, nodes, len(some))
+        alone = np.bincount(job)[job] == 1
+        hops[:] = np.bincount(job[alone], _in_boxes(held, rows[alone], machine, nodes[alone]), len(some))
+        if not alone.all():
+            hops += _in_several(held, rows[~alone], job[~alone], machine, len(some))
     else:
-        begin, end = held["node_offsets"][last], held["node_offsets"][last + 1]
-        size = (end - begin).astype(float)
-        hops = _in_lists(held, last, end - begin, machine.shape)
+        begin, end = held["node_offsets"][rows], held["node_offsets"][rows + 1]
+        size = np.bincount(job, end - begin, len(some))
+        hops[:] = np.bincount(job, _in_lists(held, rows, end - begin, machine.shape), len(some))
     pairs = size * (size - 1.0) / 2.0
     mean = np.full(n_jobs, np.nan)
-    mean[some] = np.divide(hops, pairs, out=np.full(len(last), np.nan), where=pairs > 0)
+    mean[some] = np.divide(hops, pairs, out=np.full(len(some), np.nan), where=pairs > 0)
     return mean
 
 
+def _volume(held: Mapping[str, Values], rows: LongIntegers) -> Integers:
+    volume: Integers = held["a"][rows] * held["b"][rows] * held["c"][rows]
+    return volume
+
+
+def _in_several(
+    held: Mapping[str, Values], rows: LongIntegers, job: LongIntegers, machine: Machine, n_jobs: int
+) -> Floats:
+    """Hops between all pairs of nodes of jobs that have several boxes."""
+    hops = np.zeros(n_jobs)
+    for base, name, length in zip("xyz", "abc", machine.array_shape, strict=True):
+        extent = held[name][rows]
+        step = np.arange(length)
+        apart = np.abs(step[:, None] - step)
+        if machine.wraps:
+            apart = np.minimum(apart, length - apart)
+        each = np.where(step < extent[:, None], (_volume(held, rows) // extent)[:, None], 0)
+        where = job[:, None] * length + (held[base][rows][:, None] + step) % length
+        cells = np.bincount(where.ravel(), each.ravel(), n_jobs * length).reshape(n_jobs, length)
+        hops += ((cells @ apart) * cells).sum(axis=1) / 2.0
+    return hops
+
+
 def _in_boxes(held: Mapping[str, Values], rows: LongIntegers, machine: Machine, size: Floats) -> Floats:
-    """Hops between all pairs of nodes of boxes.
+    """Hops between all pairs of nodes of boxes, each by itself.
 
     Along an axis, each of the extent's coordinates is that of size / extent nodes.
     """

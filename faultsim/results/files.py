@@ -12,7 +12,7 @@ from faultsim.data.event_kinds import JobState
 from faultsim.data.further import further_names
 from faultsim.data.swf_format import FIELDS, write_rows
 from faultsim.data.text_files import write_text
-from faultsim.results.held import Held
+from faultsim.results.held import Held, held_last
 from faultsim.results.provenance import Record, revision_of
 from faultsim.results.revision import in_words
 
@@ -139,10 +139,14 @@ def _places(n: int, record: Record, held: Mapping[str, Values] | None) -> list[s
         return places
     machine = record.settings["machine"]
     extent = (machine["x"], machine["y"], machine["z"])
-    for job, *box in zip(*(held[name].tolist() for name in ("job", "x", "y", "z", "a", "b", "c")), strict=True):
+    last = held_last(held, n)
+    numbers: dict[int, list[int]] = {}
+    for job, *box in zip(*(held[name][last].tolist() for name in ("job", "x", "y", "z", "a", "b", "c")), strict=True):
         x, y, z = ((box[axis] + np.arange(box[axis + 3])) % extent[axis] for axis in range(3))
-        numbers = (x[:, None, None] * extent[1] + y[:, None]) * extent[2] + z
-        places[job] = intervals(np.sort(numbers, axis=None))
+        here = (x[:, None, None] * extent[1] + y[:, None]) * extent[2] + z
+        numbers.setdefault(job, []).extend(here.ravel().tolist())
+    for job, nodes_held in numbers.items():
+        places[job] = intervals(np.sort(np.array(nodes_held)))
     return places
 
 

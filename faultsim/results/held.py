@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from faultsim.arrays import Integers, LongIntegers, Values
+from faultsim.arrays import Flags, Integers, LongIntegers, Values
 from faultsim.data.tabular import AnyColumn, ColumnTable, with_lists
 
 #: Nodes that are listed at a time where nobody needs all at once.
@@ -85,6 +85,23 @@ def nodes_of(held: Mapping[str, Values], rows: Values) -> Integers:
         return taken
     first, end = held.range_offsets[rows], held.range_offsets[rows + 1]
     return _listed(held.ranges[_within(first, end - first)], int((offsets[rows + 1] - offsets[rows]).sum()))
+
+
+def held_last(held: Mapping[str, Values], n_jobs: int) -> Flags:
+    """Which rows are the nodes that jobs held last: one of each job, or one per box of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> begin, end = np.array([0.0, 4.0, 4.0, 5.0]), np.array([4.0, 7.0, 7.0, 6.0])
+    >>> held_last({"job": np.array([0, 0, 0, 1]), "begin": begin, "end": end}, 2)
+    array([False,  True,  True,  True])
+    """
+    job = held["job"]
+    last = np.zeros(n_jobs, dtype=np.int64)
+    last[job] = np.arange(len(job))  # rows are in order of time, and the last one stays
+    found: Flags = (held["begin"] == held["begin"][last[job]]) & (held["end"] == held["end"][last[job]])
+    return found
 
 
 def _within(first: Values, count: Values) -> LongIntegers:

@@ -92,6 +92,15 @@ NEEDS: dict[str, Need] = {
         "{name} has boxes of listed shapes only, for which {run.scheduler!r} and rescheduling={run.rescheduling!r} do "
         "not plan: use scheduler={usual}, Backfill() or Fcfs(), and no rescheduling",
     ),
+    "fixed boxes": Need(
+        lambda run: (
+            getattr(run.placement, "unlisted", "") != "segments"
+            or (run.migration is None and getattr(run.scheduler, "reservation", "fixed") == "fixed")
+        ),
+        "{name}(unlisted='segments') has jobs of several boxes, which reservation='any' does not plan for and "
+        "migration={run.migration!r} does not move: use scheduler={usual}, Backfill(depth, reservation='fixed') or "
+        "Fcfs(), and no migration",
+    ),
     "staying": Need(
         lambda run: run.migration is None and run.rescheduling is None,
         "{name} exchanges nodes that fail, and does not go with moves away from others: leave out migration= and "

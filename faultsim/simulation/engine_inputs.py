@@ -49,7 +49,7 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
         world.checkpoint_interval = policy.planned_intervals(counted, estimate)
     slowdowns = () if run.failures is None else run.failures.slowdowns
     forms = run.machine.speed_forms(log) if slowdowns else None
-    world.shape_rank = run.machine.shape_ranks(log)
+    world.shape_rank = run.place_ranks(log)
     world.absences = absence_rows(run)
     world.no_drains = no_drains(run)
     if forms is not None:

@@ -122,7 +122,7 @@ class Execution:
         saving, asks = self._run.checkpointing, machine.asks(log)
         counted = log if asks is None else log._derived(size=machine.job_nodes(log))
         interval = None if saving is None else saving.planned_intervals(counted, estimate)
-        rank = machine.shape_ranks(log)
+        rank = self._run.place_ranks(log)
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further, asks)
         self._told = told

@@ -139,6 +139,11 @@ class RunOptions:
         larger: Flags = self.nodes_needed(size) > self.most_nodes
         return larger if unlisted is None else larger | unlisted
 
+    def place_ranks(self, log: Workload) -> Integers | None:
+        """Which shape, or form of place, each job requests, as its machine numbers them; None where all are alike."""
+        ranks = None if self.placement is None else self.placement.place_ranks(self.machine, log.size)
+        return self.machine.shape_ranks(log) if ranks is None else ranks
+
     def nodes_needed(self, size: Integers) -> Integers | LongIntegers:
         """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""
         rule = self.recovery

@@ -1,4 +1,4 @@
-"""Random runs with listed shapes: small tori, every score, failures, migration; and how two results are compared."""
+"""Random runs with listed shapes: small tori, every score, segments, failures, migration; how results are compared."""
 
 import numpy as np
 
@@ -26,26 +26,48 @@ def random_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str:
     return "+".join(parts)
 
 
-def random_run(seed: int) -> fs.Run:
-    """A run of up to 30 jobs in whole seconds, with many ties."""
-    rng = np.random.default_rng(seed)
+def disjoint_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str:
+    """A list for segments: one shape per power of two, whose boxes do not overlap, and any other shapes."""
+    if rng.random() < 0.2:
+        return "powers-of-two"
+    parts: dict[object, str] = {1: "1x1x1"} if rng.random() < 0.7 else {}
+    for _ in range(rng.integers(1, 6)):
+        extents = [int(rng.choice([part for part in range(1, whole + 1) if whole % part == 0])) for whole in dims]
+        text, size = "x".join(map(str, extents)), int(np.prod(extents))
+        if rng.random() < 0.4:
+            text += "@" + "x".join(str(rng.integers(0, whole)) for whole in dims)
+        parts[size if size & (size - 1) == 0 else text] = text
+    for _ in range(rng.integers(0, 3)):
+        extents = [int(rng.integers(1, whole + 1)) for whole in dims]
+        if int(np.prod(extents)) & (int(np.prod(extents)) - 1):
+            parts["x".join(map(str, extents))] = "x".join(map(str, extents)) + "/1x1x1"
+    texts = list(parts.values()) or ["1x1x1"]
+    rng.shuffle(texts)
+    return "+".join(texts)
+
+
+def random_run(seed: int, segments: bool = False) -> fs.Run:
+    """A run of up to 30 jobs in whole seconds, with many ties; where sizes are rounded up, or boxes are segments."""
+    rng = np.random.default_rng([seed] if segments else seed)
     machine = fs.Torus(TORI[rng.integers(len(TORI))])
     score = str(rng.choice(SCORES))
     placement = fs.SlurmTorus(
-        random_shapes(rng, machine.shape),
-        unlisted="round_up",
+        (disjoint_shapes if segments else random_shapes)(rng, machine.shape),
+        unlisted="segments" if segments else "round_up",
         score=score,
         salt=int(rng.integers(1, 99)) if score == "random" else 0,
     )
+    sizes = np.arange(1, machine.nodes + 1)
+    served = sizes[~placement.unlisted_sizes(machine, sizes)]
     listed = sorted({shape.size for shape in placement.shapes_on(machine)})
     jobs, span = int(rng.integers(1, 31)), int(rng.choice([1, 20, 60]))
-    size = rng.choice(listed, jobs) if rng.random() < 0.5 else rng.integers(1, listed[-1] + 1, jobs)
+    size = rng.choice(listed, jobs) if rng.random() < 0.5 else rng.choice(served, jobs)
     runtime = rng.integers(0, 25, jobs)
     estimate = np.where(rng.random(jobs) < 0.2, -1, np.maximum(0, runtime + rng.integers(-3, 15, jobs)))
     log = fs.Workload(submit=np.sort(rng.integers(0, span, jobs)), runtime=runtime, size=size, estimate=estimate)
     repairs, order = str(rng.choice(["known", "unknown"])), rng.choice(["arrival", "shortest", "largest"])
     planning = {
-        "reservation": str(rng.choice(["fixed", "any"])),
+        "reservation": "fixed" if segments else str(rng.choice(["fixed", "any"])),
         "order": fs.parse_policy("order", str(order)),
         "max_growth": int(rng.choice([0, 1, 3])),
         "repairs": repairs,
@@ -57,7 +79,9 @@ def random_run(seed: int) -> fs.Run:
         fs.Backfill(depth=int(rng.integers(1, 5)), **planning),
         fs.Backfill(depth=None, **planning),
     ]
-    failures = recovery = None
+    failures = recovery = migration = None
+    if not segments and rng.random() < 0.3:
+        migration = fs.Defragment(cost=float(rng.choice([0, 2])), max_concentration=1.0)
     if rng.random() < 0.6:
         count = int(rng.integers(1, 8))
         time, node = np.sort(rng.integers(0, 80, count)), rng.integers(0, machine.nodes, count)
@@ -68,7 +92,7 @@ def random_run(seed: int) -> fs.Run:
         machine,
         scheduler=schedulers[rng.integers(len(schedulers))],
         placement=placement,
-        migration=fs.Defragment(cost=float(rng.choice([0, 2])), max_concentration=1.0) if rng.random() < 0.3 else None,
+        migration=migration,
         failures=failures,
         recovery=recovery,
         estimates=str(rng.choice(["requested", "actual"])),

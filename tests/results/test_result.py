@@ -435,7 +435,7 @@ def test_a_box_that_wraps_in_intervals(tmp_path):
     from faultsim.results.files import _places
 
     held = {name: np.array([value], np.int32) for name, value in zip("xyzabc", (0, 0, 3, 1, 2, 2), strict=True)}
-    held["job"] = np.array([0], np.int32)
+    held |= {"job": np.array([0], np.int32), "begin": np.array([0.0]), "end": np.array([1.0])}
     record = fs.simulate(fs.Workload(submit=[0], runtime=[1], size=[4]), fs.Torus(1, 2, 4)).record
     assert _places(1, record, held) == ["0 3-4 7"]
 

@@ -10,9 +10,11 @@ from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
-from faultsim._core.torus.listed cimport listed_best, listed_set_free, permits_t, splitmix64
-from faultsim._core.torus.listed_machine cimport leaves_shape, listed_machine_t, listed_of, permitted_t
-from faultsim._core.torus.occupancy cimport box_t
+from faultsim._core.torus.listed cimport listed_best, listed_set_free, listed_torus_t, permits_t, splitmix64
+from faultsim._core.torus.listed_machine cimport (
+    add_segment, begin_segments, count_free_boxes, leaves_shape, listed_machine_t, listed_of, permitted_t, segment_of,
+)
+from faultsim._core.torus.occupancy cimport box_t, occ_drop
 
 # The order of score_t.
 SCORES = {"slurm": 0, "first": 1, "next-size": 2, "mfp": 3, "random": 4}
@@ -22,6 +24,29 @@ cdef struct listed_policy_t:
     uint64_t salt
 
 
+cdef int choose_segments(const listed_policy_t *p, sim_t *s, int32_t job, const uint64_t *occ, int32_t size,
+                         int32_t each, const permit_t *permit, place_t *out) noexcept nogil:
+    """One box after another (model.md#unlisted); those of a permit with `later` are refused by name."""
+    cdef listed_machine_t *m = listed_of(s.machine.state)
+    cdef listed_torus_t *t = m.rule.torus
+    cdef box_t box
+    cdef int32_t count = size // each, _i
+    cdef const uint64_t *forbidden = NULL
+    if permit != NULL:
+        forbidden = permit.forbidden
+    if count_free_boxes(m, occ, forbidden, each) < count:
+        return 0
+    begin_segments(m, s.now, out)
+    for _i in range(count):
+        if not listed_best(&m.rule, 0, each, p.score, splitmix64((p.salt << 32) + <uint64_t>job), NULL, NULL, &box):
+            return NO_MEMORY
+        if add_segment(m, out, &box) < 0:
+            return NO_MEMORY
+        occ_drop(&m.boxes.torus, t.available, &box)
+        occ_drop(&m.boxes.torus, t.open, &box)
+    return 1
+
+
 cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                 place_t *out) noexcept nogil:
     cdef const listed_policy_t *p = <const listed_policy_t *>state
@@ -29,6 +54,9 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
     cdef permitted_t context
     cdef permits_t permits = NULL
     cdef bint found
+    cdef int32_t each = segment_of(nodes_of(size), (<sim_t *>sim).rank[job])
+    if each < nodes_of(size):
+        return choose_segments(p, <sim_t *>sim, job, occ, nodes_of(size), each, permit, out)
     context.machine, context.permit = m, permit
     if permit != NULL and permit.later != NULL and permit.need >= 1:
         permits = leaves_shape
@@ -44,8 +72,10 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
 cdef int open_slurm_torus(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef listed_policy_t *p = <listed_policy_t *>open_state(&s.placement, sizeof(listed_policy_t))
-    cdef const int32_t[::1] rank = input_column(columns, np.ones(s.n, np.int32), "rank", np.int32, s.n)
-    s.rank = &rank[0]            # so that no job gets a larger size
+    cdef const int32_t[::1] rank
+    if columns["world"].shape_rank is None:
+        rank = input_column(columns, np.ones(s.n, np.int32), "rank", np.int32, s.n)
+        s.rank = &rank[0]        # so that no job gets a larger size
     p.score, p.salt = SCORES[options["score"]], options["salt"]
     s.placement.choose, s.placement.stable = choose, True
     return 0

@@ -29,7 +29,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t, releases_t
 
-# The allocation of a job, as its machine writes it: base and extents of a box on a torus, a set of cubes on a pod.
+# The allocation of a job, as its machine writes it: base and extents of a box on a torus (or a name of several boxes,
+# where part[3] is 0), a set of cubes on a pod.
 cdef struct place_t:
     int32_t part[6]
 
@@ -98,6 +99,8 @@ cdef struct machine_places_t:
     # Number of nodes of a place; whether the machine has such a place.
     int32_t (*size_of)(const place_t *place) noexcept nogil
     bint (*is_place)(const void *state, const place_t *place) noexcept nogil
+    # [or NULL: a place is one box] The boxes of a place, one call for each; `at` is 0 first.  False: there are no more.
+    bint (*next_box)(const void *state, const place_t *place, int32_t *at, place_t *out) noexcept nogil
     # [or NULL] Finds the place that consists of exactly these `count` different nodes; False: there is none, or it does
     # not have the shape of `ask`.
     bint (*place_with)(const void *state, const int32_t *list, int32_t count, int32_t ask,

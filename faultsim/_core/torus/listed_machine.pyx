@@ -1,35 +1,49 @@
 """A torus with listed boxes as places (model.md#slurm-torus), as a machine of the engine.
 
 Every ask has a shape (tables/machine.pxd), so a job gets a box of exactly its size, and a place is free if and only if
-a listed box of the size is.
+a listed box of the size is; or it gets boxes of a part of its size, which cannot overlap (model.md#unlisted), so that
+a place is free if and only if enough of them are.
 """
 
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from faultsim._core.containers.bits cimport fs_lowest
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.bits cimport fs_lowest, mask_count
+from faultsim._core.containers.memory cimport own_block, resize_block
+from faultsim._core.containers.releases cimport release_t
+from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_places_t, machine_t, nodes_of, permit_t, place_t
+from faultsim._core.tables.machine cimport (
+    RANK_AT, machine_nodes_t, machine_places_t, machine_t, nodes_of, permit_t, place_t,
+)
+from faultsim._core.torus.finder_bitmap cimport finder_note_replaced
 from faultsim._core.torus.listed cimport (
     free_bases, listed_add_shape, listed_add_torus, listed_begin, listed_end, listed_from_size, listed_has,
     listed_ready, listed_set_free, listed_torus_t,
 )
-from faultsim._core.torus.machine cimport close_boxes, copy_boxes, open_boxes, places_of_boxes
-from faultsim._core.torus.occupancy cimport box_t, occ_fill, torus_t
+from faultsim._core.torus.machine cimport (
+    close_boxes, copy_boxes, nodes_of_boxes, open_boxes, places_of_boxes, torus_machine_t,
+)
+from faultsim._core.torus.occupancy cimport box_of_node, box_size, box_t, boxes_meet, occ_fill, torus_t
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
     cdef const listed_torus_t *t = (<const listed_machine_t *>state).rule.torus
     cdef int at = listed_from_size(t, size)
+    if (<const listed_machine_t *>state).exact:
+        return size
     return t.shape[at].size if at < t.n_shapes else 0
 
 
 cdef bint has_place(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
     cdef listed_machine_t *m = listed_of(state)
-    return listed_has(&m.rule, m.rule.torus, mask, nodes_of(ask))
+    cdef int32_t size = nodes_of(ask), each = segment_of(size, ask >> RANK_AT)
+    if each < size:
+        return count_free_boxes(m, mask, NULL, each) >= size // each
+    return listed_has(&m.rule, m.rule.torus, mask, size)
 
 
 cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
@@ -89,6 +103,8 @@ cdef long free_places(void *state, const uint64_t *mask, int32_t ask, permit_t *
     cdef void *larger
     cdef long count = 0
     cdef int i, size = nodes_of(ask)
+    if ask >> RANK_AT >= 2:
+        return 0                 # no rule chooses among several boxes
     cdef bint restricted = permit != NULL and permit.later != NULL and permit.need >= 1
     context.machine, context.permit = m, permit
     if permit != NULL:
@@ -126,6 +142,189 @@ cdef bint next_base(listed_torus_t *t, int shape, box_t *out) noexcept nogil:
             out.a, out.b, out.c = t.shape[shape].extent[0], t.shape[shape].extent[1], t.shape[shape].extent[2]
             return True
     return False
+
+
+# ---------------------------------------------------------------------------------------------- several boxes
+
+cdef int64_t count_free_boxes(listed_machine_t *m, const uint64_t *busy, const uint64_t *forbidden,
+                              int32_t size) noexcept nogil:
+    cdef listed_torus_t *t = m.rule.torus
+    cdef int64_t count = 0
+    cdef int i
+    listed_set_free(t, busy, forbidden)
+    for i in range(listed_from_size(t, size), listed_from_size(t, size + 1)):
+        if free_bases(&m.rule, t, t.available, &t.shape[i], True, t.bases):
+            count += mask_count(t.bases, t.words)
+    return count
+
+
+cdef void reuse_segments(listed_machine_t *m) noexcept nogil:
+    """The boxes of the places of `recent` that no job holds."""
+    cdef int32_t first = m.recent, last
+    while first >= 0:
+        m.segment[first].listed = False
+        if not m.segment[first].held:
+            last = m.segment[first].last
+            m.segment[last].next = m.spare
+            m.spare = first
+        first = m.segment[first].later
+    m.recent = -1
+
+
+cdef void note_recent(listed_machine_t *m, int32_t first) noexcept nogil:
+    if not m.segment[first].listed:
+        m.segment[first].listed, m.segment[first].later = True, m.recent
+        m.recent = first
+
+
+cdef void begin_segments(listed_machine_t *m, double now, place_t *out) noexcept nogil:
+    if now != m.since:
+        reuse_segments(m)
+        m.since = now
+    memset(out, 0, sizeof(place_t))
+    out.part[0] = -1
+
+
+cdef int add_segment(listed_machine_t *m, place_t *place, const box_t *box) noexcept nogil:
+    cdef int32_t at = m.spare, first = place.part[0]
+    if at >= 0:
+        m.spare = m.segment[at].next
+    else:
+        if m.used == m.room:
+            if resize_block(m, &m.segment, (2 * <size_t>m.room + 64) * sizeof(segment_t)) != OK:
+                return -1
+            m.room = 2 * m.room + 64
+        at = m.used
+        m.used += 1
+    memset(&m.segment[at], 0, sizeof(segment_t))
+    m.segment[at].box, m.segment[at].next = box[0], -1
+    place.part[4] += box_size(box)
+    if first < 0:
+        place.part[0] = first = at
+        note_recent(m, at)
+    else:
+        m.segment[m.segment[first].last].next = at
+    m.segment[first].last = at
+    return 0
+
+
+cdef inline bint has_several(const place_t *place) noexcept nogil:
+    return place.part[3] == 0
+
+
+cdef bint next_box(const void *state, const place_t *place, int32_t *at, place_t *out) noexcept nogil:
+    """`at` is 0, then 2 + the number of the next box in `segment` (1: there is none)."""
+    cdef const listed_machine_t *m = <const listed_machine_t *>state
+    cdef int32_t i = at[0] - 2
+    if not has_several(place):
+        out[0] = place[0]
+        at[0] += 1
+        return at[0] == 1
+    if at[0] == 0:
+        i = place.part[0]
+    if i < 0:
+        return False
+    (<box_t *>out)[0] = m.segment[i].box
+    at[0] = 2 + m.segment[i].next
+    return True
+
+
+cdef int32_t size_of(const place_t *place) noexcept nogil:
+    return place.part[4] if has_several(place) else box_size(<const box_t *>place)
+
+
+cdef void put(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    cdef int32_t at = 0
+    cdef place_t box
+    while next_box(state, place, &at, &box):
+        BOXES.put(state, mask, &box)
+
+
+cdef void lift(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    cdef int32_t at = 0
+    cdef place_t box
+    while next_box(state, place, &at, &box):
+        BOXES.lift(state, mask, &box)
+
+
+cdef bint meets(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil:
+    cdef int32_t at = 0
+    cdef place_t box
+    while next_box(state, place, &at, &box):
+        if BOXES.meets(state, mask, &box):
+            return True
+    return False
+
+
+cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
+    cdef const torus_machine_t *m = &(<const listed_machine_t *>state).boxes
+    cdef place_t place = BOXES.place_of(state, job), box
+    cdef box_t alone = box_of_node(&m.torus, node)
+    cdef int32_t at = 0
+    while next_box(state, &place, &at, &box):
+        if boxes_meet(&m.torus, <box_t *>&box, &alone):
+            return True
+    return False
+
+
+cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
+                     int64_t n) noexcept nogil:
+    cdef place_t place = BOXES.place_of(state, job)
+    cdef int32_t node, k = 0
+    cdef int64_t at
+    if not has_several(&place):
+        return BOX_NODES.overlap(state, job, mask, list_, n)
+    if list_ != NULL:
+        for at in range(n):
+            k += holds(state, job, list_[at])
+        return k
+    for node in range((<const listed_machine_t *>state).boxes.torus.nodes):
+        k += BOX_NODES.marked(state, mask, node) and holds(state, job, node)
+    return k
+
+
+cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
+    cdef place_t place = BOXES.place_of(state, job)
+    if meets(state, mask, &place):
+        return False
+    put(state, mask, &place)
+    return True
+
+
+cdef void release(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
+    cdef place_t place
+    cdef int32_t i
+    for i in range(n):
+        if items[i].job >= 0:
+            place = BOXES.place_of(state, items[i].job)
+            lift(state, mask, &place)
+        else:
+            BOXES.release(state, items + i, 1, mask)
+
+
+cdef void occupy(void *state, int32_t job, const place_t *place) noexcept nogil:
+    cdef listed_machine_t *m = listed_of(state)
+    if not has_several(place):
+        BOXES.occupy(state, job, place)
+        return
+    m.segment[place.part[0]].held = True
+    m.boxes.box[job] = (<const box_t *>place)[0]
+    put(state, m.boxes.occ, place)
+    m.boxes.largest = -1
+    finder_note_replaced(&m.boxes.finder)
+
+
+cdef void return_nodes(void *state, int32_t job) noexcept nogil:
+    cdef listed_machine_t *m = listed_of(state)
+    cdef place_t place = BOXES.place_of(state, job)
+    if not has_several(&place):
+        BOX_NODES.return_nodes(state, job)
+        return
+    lift(state, m.boxes.occ, &place)
+    m.segment[place.part[0]].held = False
+    note_recent(m, place.part[0])
+    m.boxes.largest = -1
+    finder_note_replaced(&m.boxes.finder)
 
 
 # ---------------------------------------------------------------------------------------------- set up
@@ -173,10 +372,22 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     return m
 
 
-cdef machine_places_t LISTED_PLACES = places_of_boxes()
+cdef machine_places_t BOXES = places_of_boxes()
+cdef machine_nodes_t BOX_NODES = nodes_of_boxes()
+
+cdef machine_places_t LISTED_PLACES = BOXES
 LISTED_PLACES.has_place, LISTED_PLACES.has_free, LISTED_PLACES.lacks = has_place, has_place, lacks
 LISTED_PLACES.largest, LISTED_PLACES.largest_now, LISTED_PLACES.searched = largest, largest_now, searched
 LISTED_PLACES.is_place, LISTED_PLACES.free_places = is_place, free_places
+
+# Where jobs may have several boxes.
+cdef machine_places_t SEGMENT_PLACES = LISTED_PLACES
+SEGMENT_PLACES.next_box, SEGMENT_PLACES.size_of, SEGMENT_PLACES.occupy = next_box, size_of, occupy
+SEGMENT_PLACES.put, SEGMENT_PLACES.lift, SEGMENT_PLACES.meets, SEGMENT_PLACES.release = put, lift, meets, release
+
+cdef machine_nodes_t SEGMENT_NODES = BOX_NODES
+SEGMENT_NODES.holds, SEGMENT_NODES.overlap, SEGMENT_NODES.add_job = holds, overlap, add_job
+SEGMENT_NODES.return_nodes = return_nodes
 
 
 cdef int open_listed(void *target, dict options, dict columns) except -1:
@@ -186,6 +397,13 @@ cdef int open_listed(void *target, dict options, dict columns) except -1:
     own_block(m, &m.around, machine.words, sizeof(uint64_t))
     machine.copy, machine.close, machine.next_size = copy, close, next_size
     machine.placed = &LISTED_PLACES
+    m.recent = m.spare = -1
+    m.since = NAN
+    m.exact = columns["world"].shape_rank is not None
+    if m.exact:
+        own_block(m, &m.segment, 64, sizeof(segment_t))
+        m.room = 64
+        machine.named, machine.placed = &SEGMENT_NODES, &SEGMENT_PLACES
     if set_up_shapes(m, &rows[0, 0], rows.shape[0]) < 0:
         raise MemoryError("no memory for the listed shapes")
     return 0

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from faultsim._core.tables.machine cimport machine_places_t, machine_t
+from faultsim._core.tables.machine cimport machine_nodes_t, machine_places_t, machine_t
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
@@ -19,3 +19,4 @@ cdef void *open_boxes(machine_t *machine, size_t bytes, dict options, dict colum
 cdef void *copy_boxes(const void *state, const void *sim) noexcept nogil
 cdef void close_boxes(void *state) noexcept nogil
 cdef machine_places_t places_of_boxes() noexcept
+cdef machine_nodes_t nodes_of_boxes() noexcept

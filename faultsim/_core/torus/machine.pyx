@@ -291,6 +291,10 @@ cdef machine_places_t places_of_boxes() noexcept:
     return TORUS_PLACES
 
 
+cdef machine_nodes_t nodes_of_boxes() noexcept:
+    return TORUS_NODES
+
+
 cdef void *open_boxes(machine_t *machine, size_t bytes, dict options, dict columns) except NULL:
     cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, bytes)
     cdef int64_t done = 0

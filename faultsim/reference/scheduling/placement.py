@@ -11,8 +11,8 @@ from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_alon
 from faultsim.reference.job import Job
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.state import State
-from faultsim.reference.torus.boxes import Box
-from faultsim.reference.torus.listed_table import ListedTable, splitmix64
+from faultsim.reference.torus.boxes import Box, Segments
+from faultsim.reference.torus.listed_table import ListedTable, Segmented, splitmix64
 from faultsim.reference.torus.most_cubic import most_cubic
 
 
@@ -94,8 +94,22 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
     """
     if isinstance(state.table, ListedTable):
         occupied |= claimed
+        if isinstance(job.needs, Segmented):
+            return segments(state, job, candidates, occupied, window)
     box: Box = state.rules["placement"](state, job, candidates, occupied, window)
     return box
+
+
+def segments(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Segments:
+    """ "n / k boxes of size k, chosen greedily, each with the nodes of the earlier ones no longer available"."""
+    assert isinstance(job.needs, Segmented)
+    parts: list[Box] = []
+    while len(parts) * job.needs.each < job.needs:
+        box: Box = state.rules["placement"](state, job, candidates, occupied, window)
+        parts.append(box)
+        occupied |= box.mask
+        candidates = [other for other in candidates if not other.mask & box.mask]
+    return Segments.of(tuple(parts))
 
 
 def first_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

@@ -172,14 +172,14 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     for job in later:
         by_T, closed = ends_by(state, job, T), state.closed(job, state.now)
         for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
-            candidates = state.table.free_of_size(state.blocked | closed, q)
+            spared = 0 if by_T or not fixed else union(box.mask for box in for_head)
+            candidates = state.table.free_of_size(state.blocked | closed | spared, q)
             permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
             if not by_T and not fixed:  # fewer cubes may be held back than jobs leave
                 permitted = [box for box in permitted if state.table.fits(at_T | box.mask, head.needs)]
             if permitted:
-                claimed = 0 if by_T or not fixed else union(box.mask for box in for_head)
                 window = window_at(state, job, state.now)
-                box = place(state, job, unsuspected(state, permitted), state.blocked, window, claimed)
+                box = place(state, job, unsuspected(state, permitted), state.blocked, window, spared)
                 state.begin(job, box, [], backfilled=True)
                 if not by_T and not fixed:
                     for_head = [other for other in for_head if not other.mask & box.mask]

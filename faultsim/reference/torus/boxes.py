@@ -27,6 +27,19 @@ class Box(NamedTuple):
     mask: int
 
 
+class Segments(Box):
+    """The boxes of a job of segments, as one place; its numbers are 0."""
+
+    parts: tuple[Box, ...]
+
+    @classmethod
+    def of(cls, parts: tuple[Box, ...]) -> "Segments":
+        """The place that consists of these boxes."""
+        found = cls(0, 0, 0, 0, 0, 0, sum(box.size for box in parts), union(box.mask for box in parts))
+        found.parts = parts
+        return found
+
+
 def node_mask(shape: tuple[int, int, int], box: tuple[int, int, int, int, int, int]) -> int:
     """The set of nodes of a box."""
     return sum(1 << int(node) for node in np.arange(np.prod(shape)).reshape(shape)[nodes(shape, box)].flat)

@@ -9,13 +9,25 @@ from faultsim.reference.torus.listed_shapes import Grid, ListedTorus
 _WORD = 2**64 - 1
 
 
+class Segmented(int):
+    """A number of nodes that are to be boxes of `each` nodes."""
+
+    each: int
+
+    def __new__(cls, size: int, each: int) -> "Segmented":
+        found = super().__new__(cls, size)
+        found.each = each
+        return found
+
+
 class ListedTable(BoxTable):
     """The listed boxes of a torus by size: by shape as listed, then by anchor.
 
-    Every job has a box of exactly its size: no larger size is ever considered.
+    Every job has a box of exactly its size, or boxes of a part of it: no larger size is ever considered.
     """
 
-    def __init__(self, shape: tuple[int, int, int], shapes: Sequence[Shape]) -> None:
+    def __init__(self, shape: tuple[int, int, int], shapes: Sequence[Shape], exact: bool = False) -> None:
+        self.exact = exact  # no size is rounded up
         x, y, z = self.shape = shape
         self.nodes = x * y * z
         self.of_size = {}
@@ -37,13 +49,31 @@ class ListedTable(BoxTable):
         size = numbers[3] * numbers[4] * numbers[5]
         return next(box for box in self.of_size[size] if box[:6] == numbers)
 
+    def round_up(self, size: int) -> int:
+        return size if self.exact else super().round_up(size)
+
+    def asked(self, needs: int, rank: int) -> int:
+        """What a job needs: one box, or (`rank` = 2 + i) boxes of 2^i nodes."""
+        return needs if rank < 2 else Segmented(needs, 1 << (rank - 2))
+
     def sizes_between(self, low: int, high: int) -> list[int]:
+        if isinstance(low, Segmented):
+            return [low] if low <= high else []
         return [low] if low in self.of_size and low <= high else []
 
     def free_of_at_least(self, busy: int, size: int) -> list[Box]:
         return self.free_of_size(busy, size)
 
+    def free_of_size(self, busy: int, size: int) -> list[Box]:
+        """Of segments the boxes that can be one, if they are enough: they do not overlap."""
+        if not isinstance(size, Segmented):
+            return super().free_of_size(busy, size)
+        free = super().free_of_size(busy, size.each)
+        return free if len(free) * size.each >= size else []
+
     def fits(self, busy: int, size: int) -> bool:
+        if isinstance(size, Segmented):
+            return bool(self.free_of_size(busy, size))
         return any(not box.mask & busy for box in self.of_size.get(size, ()))
 
     # -- scores: the best of some candidates, which are in order, where `taken` is not available
