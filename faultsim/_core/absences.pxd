@@ -21,7 +21,7 @@ cdef struct absences_t:
     int32_t n, words
     absence_t *row
     uint64_t *nodes          # a mask per absence, one after another
-    const int32_t *group     # of jobs, per row of the user's log
+    const int32_t *group     # of jobs, per row of the user's log; NULL: all are in the first
     const uint8_t *permits   # per group and absence: it is open to these jobs
     uint64_t *active         # the nodes of absences that have begun and not ended, without those that are drained
     bint any_active
@@ -45,7 +45,7 @@ cdef inline absences_t *absences_of(const sim_t *s) noexcept nogil:
 
 
 cdef inline bint is_open_to(const absences_t *a, int32_t i, int32_t row) noexcept nogil:
-    return a.permits[<int64_t>a.group[row] * a.n + i]
+    return a.permits[(0 if a.group == NULL else <int64_t>a.group[row]) * a.n + i]
 
 
 # Occurrences of an absence, from 0 on: when one begins and ends (inf: there is none), the last that has begun by t (-1:

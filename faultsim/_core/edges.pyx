@@ -177,12 +177,14 @@ cdef int open_absences(sim_t *s, dict columns) except -1:
     check_nodes(s, np.asarray(node), 0)
     if first[0] != 0 or first[n] != len(node) or (np.diff(first) < 0).any():
         raise ValueError("each absence has its nodes")
-    if permits.shape[1] != n or np.min(group) < 0 or np.max(group) >= permits.shape[0]:
+    if permits.shape[1] != n or np.min(group, initial=0) < 0 or np.max(group, initial=0) >= permits.shape[0]:
         raise ValueError("a group of jobs has a row of permits")
     open_rows(s, <int32_t>n)
     a = absences_of(s)
     some = np.asarray(permits).any(axis=0)
-    a.group, a.permits = &group[0], &permits[0, 0]
+    if len(group) > 0:
+        a.group = &group[0]
+    a.permits = &permits[0, 0]
     for i in range(n):
         a.row[i].begin, a.row[i].end, a.row[i].every, a.row[i].kills = begin[i], end[i], every[i], kills[i]
         a.row[i].for_users = some[i]

@@ -75,6 +75,8 @@ cdef inline eligible_t *eligible_of(const sim_t *s) noexcept nogil:
 
 # Before the policies are opened; `rows` is the EligibilityRows of the run, and `columns` keeps its arrays.
 cdef int open_conditions(sim_t *s, dict columns, object rows) except -1
+# The columns of all jobs of `rows`, once there is room for more of them.
+cdef int point_to_conditions(sim_t *s, dict columns, object rows) except -1
 # A job is submitted: 1 if it is eligible at once, 0 if not, or a status < 0.
 cdef int is_eligible(sim_t *s, int32_t job) noexcept nogil
 # Whether a task may take a slot of its array now; if not, it is put into the list of the array.

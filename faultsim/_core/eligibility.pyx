@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from faultsim._core.containers.event_queue cimport heap_push
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.inputs cimport input_column
 from faultsim._core.state cimport EV_READY, FROM_WITHDRAWALS, JOB_DONE, JOB_FUTURE, source_next
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -18,19 +18,19 @@ cdef int open_eligibility(sim_t *s, object rows) except -1:
     cdef Py_ssize_t arrays = len(rows.most), groups = len(rows.group_first) - 1
     cdef int32_t i
     s.eligibility.on = True
-    own_block(e, &e.eligible, s.n, sizeof(double))
-    own_block(e, &e.entry, s.n, sizeof(int64_t))
+    own_jobs(e, &e.eligible, s.n, sizeof(double))
+    own_jobs(e, &e.entry, s.n, sizeof(int64_t))
     own_block(e, &e.ended, groups, sizeof(int64_t))
     own_block(e, &e.active, arrays, sizeof(int32_t))
-    own_block(e, &e.has_slot, s.n, 1)
+    own_jobs(e, &e.has_slot, s.n, 1)
     own_block(e, &e.first_task, arrays, sizeof(int32_t))
     own_block(e, &e.last_task, arrays, sizeof(int32_t))
-    own_block(e, &e.next_task, s.n, sizeof(int32_t))
-    own_block(e, &e.missing, s.n, sizeof(int32_t))
-    own_block(e, &e.ready, s.n, sizeof(double))
-    own_block(e, &e.fate, s.n, 1)
-    own_block(e, &e.begun, s.n, 1)
-    own_block(e, &e.on_hold, s.n, 1)
+    own_jobs(e, &e.next_task, s.n, sizeof(int32_t))
+    own_jobs(e, &e.missing, s.n, sizeof(int32_t))
+    own_jobs(e, &e.ready, s.n, sizeof(double))
+    own_jobs(e, &e.fate, s.n, 1)
+    own_jobs(e, &e.begun, s.n, 1)
+    own_jobs(e, &e.on_hold, s.n, 1)
     memcpy(e.eligible, s.submit, s.n * sizeof(double))
     e.submitted, s.submit = s.submit, e.eligible
     if s.queue.entry == NULL:            # else killed jobs go to the tail
@@ -43,25 +43,30 @@ cdef int open_eligibility(sim_t *s, object rows) except -1:
     return 0
 
 
+cdef int point_to_conditions(sim_t *s, dict columns, object rows) except -1:
+    cdef eligible_t *e = eligible_of(s)
+    cdef const int64_t[::1] first = input_column(columns, rows.first, "first", np.int64, s.n + 1)
+    cdef const double[::1] cancel = input_column(columns, rows.cancel, "cancel", np.float64, s.n)
+    cdef const int32_t[::1] group = input_column(columns, rows.group, "group", np.int32, s.n)
+    cdef const uint8_t[::1] single = input_column(columns, rows.single, "single", np.uint8, s.n)
+    cdef const int32_t[::1] array = input_column(columns, rows.array, "array", np.int32, s.n)
+    e.first, e.cancel, e.group, e.single, e.array = &first[0], &cancel[0], &group[0], &single[0], &array[0]
+    return 0
+
+
 cdef int set_conditions(sim_t *s, dict columns, object rows) except -1:
     """Point at the columns of `rows`, and count the conditions of each job."""
     cdef eligible_t *e = eligible_of(s)
     cdef Py_ssize_t n = len(rows.waiter), withdrawals
-    cdef const int32_t[::1] waiter, group, member, array, most, withdrawal
-    cdef const int64_t[::1] first, group_first
+    cdef const int32_t[::1] waiter, member, most, withdrawal
+    cdef const int64_t[::1] group_first
     cdef const int8_t[::1] kind
-    cdef const uint8_t[::1] single
-    cdef const double[::1] delay, begin, cancel
+    cdef const double[::1] delay, begin
     cdef const int32_t[::1] unmet
     cdef int64_t i
     cdef int32_t job
-    first = input_column(columns, rows.first, "first", np.int64, s.n + 1)
+    point_to_conditions(s, columns, rows)
     begin = input_column(columns, rows.begin, "begin", np.float64, s.n)
-    cancel = input_column(columns, rows.cancel, "cancel", np.float64, s.n)
-    group = input_column(columns, rows.group, "group", np.int32, s.n)
-    single = input_column(columns, rows.single, "single", np.uint8, s.n)
-    array = input_column(columns, rows.array, "array", np.int32, s.n)
-    e.first, e.cancel, e.group, e.single, e.array = &first[0], &cancel[0], &group[0], &single[0], &array[0]
     if n > 0:
         waiter = input_column(columns, rows.waiter, "waiter", np.int32, n)
         kind = input_column(columns, rows.kind, "kind", np.int8, n)
@@ -85,7 +90,7 @@ cdef int set_conditions(sim_t *s, dict columns, object rows) except -1:
         e.of_begins = e.of_begins or kind[i] == AFTER_BEGIN
     for i in range(e.n_groups):
         for job in member[group_first[i] + 1:group_first[i + 1]]:
-            e.missing[job] += single[job]
+            e.missing[job] += e.single[job]
     unmet = input_column(columns, rows.unmet, "unmet", np.int32, len(rows.unmet))
     for i in range(len(unmet)):
         e.fate[unmet[i]] = UNMET

@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -29,7 +29,7 @@ from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Door, Inside
 from faultsim._core.edges cimport is_drained, open_absences, set_drained
 from faultsim._core.eligibility cimport (
-    NOT_ON_HOLD, WITHDRAWN, eligible_of, eligible_t, next_withdrawal, open_conditions,
+    NOT_ON_HOLD, WITHDRAWN, eligible_of, eligible_t, next_withdrawal, open_conditions, point_to_conditions,
 )
 from faultsim._core.event_loop cimport (
     R_BUDGET, R_UNTIL, catch_up, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
@@ -46,7 +46,7 @@ from faultsim._core.state cimport (
     ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_READY, EV_WAKE,
     FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
-    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, source_t, usable,
+    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_grow, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, ENDLESS, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.factory cimport call_factory
@@ -71,9 +71,17 @@ _REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <
 #: Columns that a caller with live= adds to.
 _TOLD = ("checkpoint_interval", "shape_rank", "rows", "jobs")
 _TOLD_BY_NAME = ("queue_key", "queue_columns")
+# Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
+_TO_COME = (INFINITY, 0.0, 0.0, 1)
 
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
+
+
+cdef object longer(object column, int64_t room, object value):
+    """A column, or several of one length, with `value` for further jobs."""
+    *rows, n = column.shape
+    return np.concatenate([column, np.full((*rows, room - n), value, column.dtype)], axis=len(rows))
 
 
 cdef object no_conditions(int32_t n):
@@ -169,7 +177,7 @@ cdef class Engine:
         s.capacity = s.machine.capacity if s.machine.shared else s.nodes
         set_inputs(s, self.given)
         self.translate(sim_alloc(s))
-        add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)
+        add_source(s, FROM_ARRIVALS, EV_ARRIVAL, s.submit[0], fire_arrival)       # inf: none is known yet
         if self.world.absences is not None:
             open_absences(s, self.given)
         if self.world.eligibility is not None:
@@ -247,7 +255,7 @@ cdef class Engine:
         cdef const double[:, ::1] columns
         if self.given.get("queue_columns") is not None:
             columns = self.given["queue_columns"]
-            self.s.queue.column = &columns[0, 0]
+            self.s.queue.column, self.s.queue.length = &columns[0, 0], columns.shape[1]
         if self.given.get("queue_key") is not None:
             values = self.given["queue_key"]
             self.s.queue.key = &values[0]
@@ -765,14 +773,67 @@ cdef class Engine:
         cdef sim_t *s = &self.s
         _inside = self.door.enter()
         self.refuse_unless_live()
-        if s.known + len(submit) > s.n:
-            self.refuse(f"live={s.n} is room for so many jobs: {s.known} are there, and {len(submit)} more do not fit")
         if submit[0] < s.now:
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
+        self.make_room(len(submit))
         if further is not None:
             self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
         self.add(submit, runtime, estimate, size, interval, rank, key, asks)
         self.world.columns = columns
+
+    def submit_one(self, double submit, double runtime, double estimate, int32_t size, columns):
+        """The same of one job without further columns."""
+        cdef sim_t *s = &self.s
+        cdef const double *submits
+        cdef int32_t job
+        _inside = self.door.enter()
+        self.refuse_unless_live()
+        if submit < s.now:
+            self.refuse(f"a job cannot be submitted at {submit:g} s: it is {s.now:g} s already")
+        self.make_room(1)
+        job = s.known
+        submits = eligible_of(s).submitted if s.eligibility.on else s.submit
+        if job > s.next_arrival and submit < submits[job - 1]:       # ahead of others
+            self.add([submit], [runtime], [estimate], [size], None, None, None, None)
+        else:
+            (<double *>submits)[job], (<double *>s.runtime)[job] = submit, runtime
+            (<double *>s.estimate)[job], (<int32_t *>s.size)[job] = estimate, size
+            self.jobs[job] = job
+            s.known += 1
+            self.number(job)
+        self.world.columns = columns
+
+    cdef int make_room(self, Py_ssize_t count) except -1:
+        """Room for further jobs, and one more, as which the columns of others begin (`sim_grow`)."""
+        cdef sim_t *s = &self.s
+        cdef int32_t before = s.n
+        cdef int64_t room = before
+        if s.known + count < room:
+            return 0
+        room = min(max(2 * room, s.known + count + 1), <int64_t>INT32_MAX)
+        if s.known + count >= room:
+            self.refuse(f"there are {s.known} jobs, and {count} more do not fit: job numbers end at {INT32_MAX - 1}")
+        self.given["kept"].append((self.inputs, self.rows, self.jobs))       # decisions go on reading them
+        self.inputs = tuple([longer(column, room, value) for column, value in zip(self.inputs, _TO_COME)])
+        self.columns = {name: longer(column, room, 0) for name, column in self.columns.items()}
+        self.world.rows = longer(self.world.rows, room, 0)
+        self.world.rows[before:] = np.arange(before, room)
+        self.world.jobs = longer(self.world.jobs, room, -1)
+        for name, value in (("checkpoint_interval", INFINITY), ("shape_rank", 0)):
+            if (column := getattr(self.world, name)) is not None:
+                setattr(self.world, name, longer(column, room, value))
+        if self.world.asks is not None:
+            self.world.asks = self.world.asks.with_room(room - before)
+        for name in _TOLD_BY_NAME:
+            if (column := self.given.get(name)) is not None:
+                self.given[name] = longer(column, room, 0)
+        self.given["n_jobs"] = room
+        self.translate(sim_grow(s, <int32_t>room))
+        self.point_to_columns()
+        self.point_to_told()
+        if s.eligibility.on:
+            point_to_conditions(s, self.given, no_conditions(s.n))
+        return 0
 
     cdef int add(self, submit, runtime, estimate, size, interval, rank, key, asks) except -1:
         cdef sim_t *s = &self.s
@@ -1202,7 +1263,7 @@ cdef class Engine:
         drained = 0.0 if s.absences.state == NULL else absences_of(s).drained_time
         accounts.insert(<int>ACC_RESERVED + 1, drained)
         out["ledger"] = dict(zip(self.parts.accounts, accounts))
-        out["makespan_begin"] = float(self.inputs[0][0])
+        out["makespan_begin"] = float(self.inputs[0][0] if s.next_arrival > 0 else s.clock)
         out["makespan_end"] = s.clock
         if s.record.on:
             out["events_table"] = recorded_events(s)

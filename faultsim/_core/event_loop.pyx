@@ -160,7 +160,9 @@ cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
     """Idle accounts up to `t`; what jobs hold is booked when they end."""
     cdef double dt = t - s.clock
     cdef int64_t wanted, free = s.free
-    if dt > 0:
+    if dt > 0 and s.next_arrival == 0:       # nothing counts before the first job
+        s.clock = t
+    elif dt > 0:
         if s.absences.state != NULL and any_closed(absences_of(s)):
             free -= free_and_reserved(s)
             s.ledger[<int>ACC_RESERVED] += dt * <double>(s.free - free)

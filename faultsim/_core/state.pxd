@@ -368,6 +368,8 @@ cdef int sim_alloc(sim_t *s) noexcept nogil
 cdef void sim_free(sim_t *s) noexcept nogil
 # Fork: `to` becomes independent, but for the result columns, the caller's arrays.
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
+# Room for `n` jobs, of which the last so far was never submitted.  The columns are the caller's.  OK or NO_MEMORY.
+cdef int sim_grow(sim_t *s, int32_t n) noexcept nogil
 # Add a source of events, before the simulation begins.
 cdef void add_source(sim_t *s, int rank, int kind, double time,
                      int (*fire)(void *, bint *) noexcept nogil) noexcept nogil

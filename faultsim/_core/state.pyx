@@ -5,7 +5,9 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
-from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, blocks_room, part_t
+from faultsim._core.containers.memory cimport (
+    blocks_add, blocks_add_jobs, blocks_copy, blocks_free, blocks_grow, blocks_room_jobs, grow_state, part_t,
+)
 from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport range_t
@@ -16,19 +18,19 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     cdef int32_t i
     for i in range(<int>N_SOURCES):
         s.source_at[i] = -1
-    blocks_add(&s.blocks, s, &s.state, n, 1)
-    blocks_room(&s.blocks, s, &s.need, n, sizeof(int32_t))
-    blocks_add(&s.blocks, s, &s.decision, n, sizeof(double))
-    blocks_add(&s.blocks, s, &s.expected, n, sizeof(double))
-    blocks_room(&s.blocks, s, &s.promise, n, sizeof(double))
-    blocks_add(&s.blocks, s, &s.promise_epoch, n, sizeof(int32_t))
-    blocks_room(&s.blocks, s, &s.queue.job, n, sizeof(int32_t))
+    blocks_add_jobs(&s.blocks, s, &s.state, n, 1)
+    blocks_room_jobs(&s.blocks, s, &s.need, n, sizeof(int32_t))
+    blocks_add_jobs(&s.blocks, s, &s.decision, n, sizeof(double))
+    blocks_add_jobs(&s.blocks, s, &s.expected, n, sizeof(double))
+    blocks_room_jobs(&s.blocks, s, &s.promise, n, sizeof(double))
+    blocks_add_jobs(&s.blocks, s, &s.promise_epoch, n, sizeof(int32_t))
+    blocks_room_jobs(&s.blocks, s, &s.queue.job, n, sizeof(int32_t))
     if s.track.on:
         blocks_add(&s.blocks, s, &s.trace.up_at, nodes, sizeof(double))
         blocks_add(&s.blocks, s, &s.trace.down, nodes, 1)
         blocks_add(&s.blocks, s, &s.predictions.failing, s.machine.words, sizeof(uint64_t))
     if s.record.on:
-        blocks_add(&s.blocks, s, &s.record.open_stay, n, sizeof(int64_t))
+        blocks_add_jobs(&s.blocks, s, &s.record.open_stay, n, sizeof(int64_t))
         blocks_add(&s.blocks, s, &s.record.event, 0, sizeof(record_event_t))
         blocks_add(&s.blocks, s, &s.record.stay, 0, sizeof(record_stay_t))
         blocks_add(&s.blocks, s, &s.record.range, 0, sizeof(range_t))
@@ -37,8 +39,8 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     s.queue.unsorted = -INFINITY
     s.epoch = 1
     s.free = s.capacity
-    s.now = s.submit[0]
-    s.clock = s.submit[0]
+    s.now = s.submit[0] if s.known > 0 else 0.0
+    s.clock = s.now
     s.remaining = s.estimate
     if s.machine.placed:
         for i in range(s.n):
@@ -98,6 +100,13 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     releases_free(&s.releases)
 
 
+cdef inline void point_to_eligibility(sim_t *s) noexcept nogil:
+    if s.eligibility.on:                 # the first two fields of its state
+        s.submit = (<const double **>s.eligibility.state)[0]
+        if s.queue.keeps_entry:
+            s.queue.entry = (<int64_t **>s.eligibility.state)[1]
+
+
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     cdef part_t *part[N_PARTS]
     cdef void (*close[N_PARTS])(void *state) noexcept nogil
@@ -122,10 +131,25 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
         part[i].close = close[i]
         if i == 0 and to.machine.named:
             to.machine.occ = (<uint64_t **>to.machine.state)[0]
-    if to.eligibility.on:                # the first two fields of its state
-        to.submit = (<const double **>to.eligibility.state)[0]
-        if to.queue.keeps_entry:
-            to.queue.entry = (<int64_t **>to.eligibility.state)[1]
+    point_to_eligibility(to)
     if source.avoid != NULL:
         to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of the state that sets it
+    return OK
+
+
+cdef int sim_grow(sim_t *s, int32_t n) noexcept nogil:
+    cdef part_t *part[N_PARTS]
+    cdef int i
+    list_parts(s, part)
+    if blocks_grow(&s.blocks, s, n) < 0:
+        return NO_MEMORY
+    for i in range(N_PARTS):
+        if grow_state(part[i], n) < 0:
+            return NO_MEMORY
+    s.n = n
+    if s.track.on:
+        s.remaining = s.track.remaining
+    point_to_eligibility(s)
+    if s.avoid != NULL:
+        s.avoid = (<const uint64_t **>s.rescheduling.state)[0]
     return OK

@@ -64,8 +64,10 @@ cdef inline double first_submit(const sim_t *s) noexcept nogil:
 cdef const char *check_ledger(sim_t *s) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     # What running jobs hold is booked when they end; until then it is counted here.
-    cdef double total = 0.0, span = (s.clock - first_submit(s)) * <double>s.capacity, each
+    cdef double total = 0.0, span = 0.0, each
     cdef int32_t i, job
+    if s.next_arrival > 0:
+        span = (s.clock - first_submit(s)) * <double>s.capacity
     for i in range(<int32_t>N_ACCOUNTS):
         # What is booked as a difference of times may be off by the last bits of the clock.
         if s.ledger[i] < -(1e-9 * span + 1e-15 * fabs(s.clock) * s.capacity):

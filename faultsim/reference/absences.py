@@ -86,7 +86,7 @@ class Absences:
 
     def is_open_to(self, i: int, job: Job) -> bool:
         """Whether a job is one of the users' of absence i."""
-        return bool(self._permits[int(self._group[job.row]), i])
+        return bool(self._permits[int(self._group[job.row]) if len(self._group) else 0, i])
 
     def closed(self, job: Job, begin: float, end: float) -> int:
         """The nodes that a job may not hold from `begin` to `end`."""

@@ -156,6 +156,9 @@ class ReferenceEngine:
     def submit(self, *columns: Any) -> None:
         self._told.submit(*columns)
 
+    def submit_one(self, *job: Any) -> None:
+        self._told.submit_one(*job)
+
     def foresee(self, *columns: Any) -> None:
         self._told.foresee(*columns)
 

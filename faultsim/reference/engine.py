@@ -135,7 +135,7 @@ class Run:
         check_static(jobs, settings.scheduler["order"], state.world.columns)
         if given.eligibility is not None:
             state.eligibility = Eligibility(jobs, given.eligibility)
-        state.now = state.clock = self.begin = jobs[0].submit if jobs else 0.0
+        state.now = state.clock = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
         self.waits: str | None = None  # the kind of decision that the caller has
@@ -339,6 +339,12 @@ class Run:
                 f"(resume them), and nothing else will happen after {state.now:g} s"
             )
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
+
+    @property
+    def begin(self) -> float:
+        """The first submit time: "nothing counts before the first job"."""
+        state = self.state
+        return state.jobs[0].logged if state.begun else state.clock
 
     def output(self) -> dict[str, object]:
         """What both engines hand back."""
@@ -604,6 +610,8 @@ def arrival(state: State, coming: Coming) -> Event:
     if not coming.arrivals or coming.arrivals[0].submit > state.now:
         return None
     job = coming.arrivals.pop(0)
+    state.catch_up()
+    state.begun = True
     if state.eligibility is not None and not submitted(state, state.eligibility, job):
         return False
     state.arrive(job)

@@ -5,6 +5,8 @@ import operator
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+import numpy as np
+
 from faultsim import checks
 from faultsim.arrays import Floats, Integers, Values
 from faultsim.data.world import AskRows, World
@@ -22,7 +24,6 @@ class Live(Run):
 
     def __init__(self, settings: Settings, *columns: Any, world: World) -> None:
         known = world.known
-        self.room = len(columns[0])
         submit, runtime, estimate, size = (column[:known] for column in columns)
         super().__init__(settings, submit, runtime, estimate, size, world)
 
@@ -45,8 +46,6 @@ class Live(Run):
         jobs so far".
         """
         state, n = self.state, len(self.state.jobs)
-        if n + len(submit) > self.room:
-            refuse(f"live={self.room} is room for so many jobs: {n} are there, and {len(submit)} more do not fit")
         if submit[0] < state.now:
             refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {state.now:g} s already")
         new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval, ranks)
@@ -62,6 +61,13 @@ class Live(Run):
             job.index = index
         self.coming.arrivals[:] = to_come
         state.world.columns = columns
+
+    def submit_one(
+        self, submit: float, runtime: float, estimate: float, size: int, columns: Mapping[str, Values]
+    ) -> None:
+        """The same of one job."""
+        times = np.array([[submit], [runtime], [estimate]])
+        self.submit(times[0], times[1], times[2], np.array([size], np.int32), None, None, None, columns, None, None)
 
     def end_job(self, row: object) -> None:
         """ "What it has done is its run time"."""

@@ -129,6 +129,7 @@ class State:
         self.waits: list[float] = []  # Fars: of each decision to start, in order
 
         self.entries = 0  # jobs that have entered the queue
+        self.begun = False  # some job has been submitted
         self.n_decisions = 0  # the last of them is open
         self.wakes: list[float] = []  # passes that somebody outside has asked for
         self.progress = self.fruitless = 0  # decisions without progress since there was so much of it
@@ -170,6 +171,9 @@ class State:
         """
         gap = self.now - self.clock
         if gap == 0.0:
+            return
+        if not self.begun:  # "nothing counts before the first job"
+            self.clock = self.now
             return
         reserved, drained = self.free_and_reserved(self.clock), self.free_and_drained()
         closed = reserved + drained

@@ -28,15 +28,17 @@ from faultsim.results.result import Result
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
 from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.jobs import expected_runtimes
-from faultsim.simulation.lowering import INFINITY, Unknown, known_runtimes, lower
+from faultsim.simulation.lowering import INFINITY, LoweredRun, Unknown, known_runtimes, lower
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
+from faultsim.simulation.told import OneJob, Told
 
 if TYPE_CHECKING:
     from faultsim.explain.moment import Moment, Moments
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
+_MOST_ID = 2**62
 
 
 class Stopped(Exception):
@@ -65,13 +67,15 @@ class Execution:
         live: int = 0,
         unknown: Unknown = False,
         oracle_runtimes: bool = False,
+        empty: bool = False,
     ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         checks.choice("engine", engine, _ENGINES)
-        given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes)
+        given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes, empty=empty)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
         self.world = given.world
+        self._largest_alone = _largest_alone(run, given)
         self._moments: Moments | None = None
         self.postponed: dict[int, float] = {}  # row of a job in the user's log -> the earliest start that it got
         self._budget = run.machine.first_events(64 if run.scheduler.is_slow else 4096)
@@ -116,6 +120,15 @@ class Execution:
         machine = self._run.machine
         log = machine.prepared(self._told.numbered(log))
         told = self._told.and_then(log)
+        try:
+            self._submit(log, told, unknown)
+        except BaseException:
+            told.undo()
+            raise
+        return log
+
+    def _submit(self, log: Workload, told: Told, unknown: Unknown) -> None:
+        machine = self._run.machine
         machine.check_log(log)
         self._check_sizes(log)
         runtime, estimate = known_runtimes(self._run, log, unknown), expected_runtimes(self._run, log)
@@ -128,7 +141,6 @@ class Execution:
         self._told = told
         if asks is not None:
             self._note_asks(asks)
-        return log
 
     def _check_sizes(self, log: Workload) -> None:
         """Refuse jobs that the machine cannot hold."""
@@ -148,6 +160,34 @@ class Execution:
         assert self.world.asks is not None
         before = AskRows(*(column[: self.n_jobs - len(asks.nodes)] for column in self.world.asks.columns()))
         self.world, self._moments = replace(self.world, asks=before.and_then(asks)), None
+
+    def submit_one(
+        self, submit: float, runtime: float | None, size: int, estimate: float | None, number: int | None
+    ) -> int | None:
+        """A job with no more than this to tell; its id, or None if only `submit` can take it, or say why not."""
+        if not (0.0 <= submit <= checks.LATEST and 1 <= size <= self._largest_alone):
+            return None
+        expected = runtime if estimate is None else estimate
+        if expected is None or not 0.0 <= expected <= checks.LATEST:
+            return None
+        if runtime is None:
+            logged, runtime = 0.0, INFINITY
+        elif 0.0 <= runtime <= checks.LATEST:
+            logged = runtime
+        else:
+            return None
+        assert self._told is not None  # else `_largest_alone` is 0
+        number = self._told.takes_one(number)
+        if number is None or not 0 <= number < _MOST_ID:
+            return None
+        told = self._told.and_one(OneJob(number, submit, logged, -1.0 if estimate is None else estimate, size))
+        try:
+            self.engine.submit_one(submit, runtime, expected, size, told)
+        except BaseException:
+            told.undo()
+            raise
+        self._told = told
+        return number
 
     def _keys_of(self, log: Workload, estimate: Floats) -> tuple[Floats | None, Floats | None]:
         """Of jobs that come later, the keys of an order by which they never change, and the columns that it names."""
@@ -185,11 +225,9 @@ class Execution:
         scheduler = self._lowered["scheduler"]
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
-        logs = (self._log,) if self._told is None else self._told.logs
-        estimate = np.concatenate([expected_runtimes(run, log) for log in logs])
-        size = np.concatenate([log.size for log in logs])
-        columns = self._log.columns if self._told is None else self._told  # by row, as the engine numbers jobs
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, size, columns))
+        log = self._log if self._told is None else self._told.rows
+        estimate, columns = expected_runtimes(run, log), log.columns  # by row, as the engine numbers jobs
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, log.size, columns))
 
     def change(
         self,
@@ -304,6 +342,22 @@ class Execution:
                 comments=log.comments,
             ),
         )
+
+
+def _largest_alone(run: RunOptions, given: LoweredRun) -> int:
+    """The largest size of jobs that may come with no more than their times; 0: none may."""
+    plain = (
+        given.told is not None
+        and not given.told.has_further
+        and given.told.has_numbers
+        and run.checkpointing is None
+        and run.estimates == "requested"
+        and not has_inputs(given.settings.scheduler["order"]["name"])
+        and given.world.shape_rank is None
+        and given.world.asks is None
+        and (run.placement is None or run.placement.unlisted_sizes(run.machine, np.ones(1, np.int32)) is None)
+    )
+    return run.most_nodes if plain else 0
 
 
 def first_slices(executions: Sequence[Execution]) -> None:

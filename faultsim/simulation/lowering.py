@@ -55,9 +55,19 @@ class LoweredRun:
 
 
 def lower(
-    run: RunOptions, engine: str = "core", *, live: int = 0, unknown: Unknown = False, oracle_runtimes: bool = False
+    run: RunOptions,
+    engine: str = "core",
+    *,
+    live: int = 0,
+    unknown: Unknown = False,
+    oracle_runtimes: bool = False,
+    empty: bool = False,
 ) -> LoweredRun:
-    """Lower a run for an engine; `live` is the number of jobs for which there is room, 0 if all are known."""
+    """Lower a run for an engine.
+
+    `live` is the number of jobs for which there is room at first, 0 if all are known; with `empty` there are none yet,
+    and the log of the run only shows what they are like.
+    """
     provenance: Lowered = {**run.lower(), "engine": engine}
     unused, matters = without_effect(run), recovers(run)
     given = {each.name: provenance[each.name] for each in fields(Settings) if each.name in provenance}
@@ -90,7 +100,7 @@ def lower(
             raise NotAvailableError(
                 "reservations= for users are not available with live=: the users of jobs to come are unknown"
             )
-        world.absences = replace(world.absences, group=np.zeros(live, np.int32))
+        world.absences = replace(world.absences, group=np.empty(0, np.int32))
     if not live:
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:
@@ -98,7 +108,9 @@ def lower(
     refuse_conditions(log, "live=")
     columns[1] = known_runtimes(run, log, unknown)
     provenance["live"] = True
-    told = Told(log)
+    told = Told(log, empty=empty)
+    if empty:
+        columns = [column[:0] for column in columns]
     return LoweredRun(
         replace(settings, record=True), make_room(live, columns, world, told), world, provenance, log, told
     )
@@ -119,14 +131,14 @@ def known_runtimes(run: RunOptions, log: Workload, unknown: Unknown) -> Floats:
 
 def make_room(live: int, columns: list[Values], world: World, told: Told) -> list[Values]:
     """Columns with room for jobs that the caller has not submitted yet; those of the world are replaced."""
-    known, rest = len(columns[0]), live - len(columns[0])
+    known, rest = len(columns[0]), live - len(columns[0])  # one more, at least, than are known
     world.live, world.known, world.columns = True, known, told
     world.rows, world.jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
     world.jobs[:known] = world.rows[:known]
     if world.checkpoint_interval is not None:
-        world.checkpoint_interval = np.append(world.checkpoint_interval, np.full(rest, INFINITY))
+        world.checkpoint_interval = np.append(world.checkpoint_interval[:known], np.full(rest, INFINITY))
     if world.shape_rank is not None:
-        world.shape_rank = np.append(world.shape_rank, np.zeros(rest, np.int32))
+        world.shape_rank = np.append(world.shape_rank[:known], np.zeros(rest, np.int32))
     if world.asks is not None:
         world.asks = world.asks.with_room(rest)
     return [

@@ -1,5 +1,6 @@
 """`Simulation`: a run, step by step."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Unpack
 
@@ -27,6 +28,10 @@ from faultsim.version import MODEL_REVISION
 
 #: Job numbers are int32.
 _MOST_JOBS = 2**31 - 1
+#: Jobs for which there is room at first with ``live=True``.
+_FIRST_ROOM = 64
+_NUMBERS = (float, int)
+_NO_OTHERS = (None, None, False)
 
 
 class Simulation(checks.OldNames):
@@ -36,10 +41,12 @@ class Simulation(checks.OldNames):
 
     Parameters
     ----------
-    live : int, default 0
-        Most jobs that there will be, if the caller owns time, jobs and failures: then `submit`, `finish`, `extend`,
-        `fail`, `down`, `up` and `foresee` tell the simulation what happens, and `Decision.changes` what it did.  0: all
-        is known from the start.
+    log : Workload or None
+        The jobs; with ``live=`` those that are known so far, None for none of them.
+    live : bool or int, default False
+        Whether the caller owns time, jobs and failures: then `submit`, `finish`, `extend`, `fail`, `down`, `up` and
+        `foresee` tell the simulation what happens, and `Decision.changes` what it did.  A number is that of jobs for
+        which there is room at first, which saves time; more may come.
     unknown : bool or array_like of bool, shape (n,), default False
         Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
     oracle_runtimes : bool, default False
@@ -68,33 +75,41 @@ class Simulation(checks.OldNames):
     @takes(Options, OPTIONS)
     def __init__(
         self,
-        log: Workload,
+        log: Workload | None,
         machine: Machine | str,
         *,
         engine: EngineName = "core",
-        live: int = 0,
+        live: bool | int = False,
         unknown: bool | ArrayLike = False,
         oracle_runtimes: bool = False,
         **options: Unpack[Options],
     ) -> None:
         refuse_unknown("Simulation", options, OPTIONS)
         checks.flag("oracle_runtimes", oracle_runtimes)
-        if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
-            _check_live(log, live, options)
+        room = live * _FIRST_ROOM if isinstance(live, bool) else live
+        room = checks.whole("live", room, low=0, high=_MOST_JOBS - 1, unit="jobs")
+        empty = log is None and room > 0
+        if empty:
+            log = Workload([0], [0], [1])  # what jobs are like
+        if room and isinstance(log, Workload):
+            room = max(room, len(log)) + 1
+            _check_live(options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
-        run = Run(log, machine, **options)
-        if live and isinstance(run.recovery, HotSpares):
+        run = Run(log, machine, **options)  # type: ignore[arg-type]  # which refuses None
+        if room and isinstance(run.recovery, HotSpares):
             raise NotAvailableError("live= is not available with HotSpares: jobs get their spare nodes before the run")
-        mask = _which("unknown", unknown, log)
-        if not live and np.any(mask):
-            raise OptionError("unknown run times are told later: give live=, how many jobs there will be")
-        self._given = (run, engine, live, mask, oracle_runtimes)
+        if empty and run.machine.asks(run.log) is not None:
+            raise NotAvailableError("jobs that share nodes ask for them in columns: give a log with the first ones")
+        mask = _which("unknown", unknown, run.log)
+        if not room and np.any(mask):
+            raise OptionError("unknown run times are told later: give live=True")
+        self._given = (run, engine, room, False if empty else mask, oracle_runtimes, empty)
         self._begin()
         self._keep_acts()
 
     def _begin(self) -> None:
-        run, engine, live, unknown, oracle = self._given
-        self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle)
+        run, engine, live, unknown, oracle, empty = self._given
+        self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle, empty=empty)
         self._before: tuple[list[object], ...] = ()
         self._last: Decision | None = None
         self._door = _door_of(self._execution)
@@ -302,14 +317,30 @@ class Simulation(checks.OldNames):
 
     # -- what the caller tells (model.md#owned)
 
-    def submit(self, log: Workload, *, unknown: bool | ArrayLike = False) -> None:
-        """Jobs arrive, now or later.
+    def submit(
+        self,
+        log: Workload | None = None,
+        *,
+        submit: ArrayLike | None = None,
+        runtime: ArrayLike | None = None,
+        size: ArrayLike | None = None,
+        estimate: ArrayLike | None = None,
+        id: ArrayLike | None = None,
+        user: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
+        unknown: bool | ArrayLike = False,
+    ) -> None:
+        """Jobs arrive, now or later: a log, or one job, or columns of several.
 
         Parameters
         ----------
-        log : Workload
+        log : Workload, optional
             The jobs, none of them submitted before now.  Their rows follow those of the jobs so far, whatever their
             submit times; so do their ids, if none are given.
+        submit, size : float and int, or array_like, optional
+            Instead of a log: when (s) and how many nodes, of a job or of several in the order of their submit times.
+        runtime, estimate, id, user, columns : float, int, str or array_like, optional
+            As of `Workload`.  Without ``runtime`` it is unknown.
         unknown : bool or array_like of bool, shape (n,), default False
             Nobody knows the run times, or those of some: such a job, whose ``runtime`` is not looked at, runs until
             `finish`, or with ``overrun="kill"`` to its estimate.
@@ -317,27 +348,60 @@ class Simulation(checks.OldNames):
         Raises
         ------
         DecisionError
-            If a job comes too early, or there is no room for so many.
+            If a job comes too early.
         InputError
             If a job is larger than the machine, has neither a run time nor an estimate, or has the id of another job.
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> sim = fs.Simulation(fs.Workload(submit=[0], runtime=[10], size=[2]), fs.Cluster(2), live=100)
-        >>> sim.submit(fs.Workload(submit=[4], runtime=[0], size=[1], estimate=[60]), unknown=True)
+        >>> sim = fs.Simulation(None, fs.Cluster(2), live=True)
+        >>> sim.submit(submit=0, runtime=10, size=2)
+        >>> sim.submit(submit=[4, 5], size=[1, 2], estimate=[60, 60])
         >>> sim.advance(until=30).running.index
         array([1], dtype=int32)
         >>> sim.finish(1)
+        >>> _ = sim.advance(until=40)
+        >>> sim.finish(2)
         >>> sim.run()
         >>> sim.result().jobs["finish"]
-        array([10., 30.])
+        array([10., 30., 40.])
         """
-        if not isinstance(log, Workload):
+        if log is None and self._submit_one(submit, runtime, size, estimate, id, (user, columns, unknown)):
+            return
+        if log is None:
+            log, unknown = _log_of(submit, runtime, size, estimate, id, user, columns, unknown)
+        elif not isinstance(log, Workload):
             raise InputError(f"submit takes a Workload, got {checks.shown(log, 'Workload')}")
+        elif not all(each is None for each in (submit, runtime, size, estimate, id, user, columns)):
+            raise OptionError("submit takes a log, or columns of jobs, not both")
         mask = _which("unknown", unknown, log)
         with self._door.enter():
             self._note("submit", self._execution.submit(log, unknown=mask), unknown=mask)
+
+    def _submit_one(
+        self, submit: Any, runtime: Any, size: Any, estimate: Any, id: Any, others: tuple[object, object, object]
+    ) -> bool:
+        """Whether this was one job, and is submitted; if not, `submit` does it, or says why not."""
+        if (
+            type(size) is not int
+            or type(submit) not in _NUMBERS
+            or others != _NO_OTHERS
+            or (runtime is not None and type(runtime) not in _NUMBERS)
+            or (estimate is not None and type(estimate) not in _NUMBERS)
+            or (id is not None and type(id) is not int)
+            or not self._given[2]
+        ):
+            return False
+        with self._door.enter():
+            number = self._execution.submit_one(submit, runtime, size, estimate, id)
+            if number is None:
+                return False
+            acts = self._execution.engine.acts
+            if acts is not None:
+                given = {"submit": submit, "runtime": runtime, "size": size, "estimate": estimate, "id": number}
+                acts.append((False, "submit", (), given))
+        return True
 
     def finish(self, job: int) -> None:
         """A running job ends now.
@@ -745,6 +809,8 @@ class Simulation(checks.OldNames):
         """
         partial = checks.flag("partial", partial)
         with self._door.enter(True):
+            if not self._execution.n_jobs:
+                raise OptionError("no job has been submitted yet: there is no result")
             if self.done:
                 return self._execution.result()
             if partial:
@@ -773,9 +839,27 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
     return mask.copy()
 
 
-def _check_live(log: Workload, live: int, options: Options) -> None:
-    if live < len(log):
-        raise OptionError(f"live={live} must be at least the {len(log)} jobs of the log: how many jobs there will be")
+def _log_of(
+    submit: Any, runtime: Any, size: Any, estimate: Any, id: Any, user: Any, columns: Any, unknown: Any
+) -> tuple[Workload, bool | ArrayLike]:
+    """Columns of jobs that arrive, or values of one, as a log, and which run times are unknown."""
+    if submit is None or size is None:
+        raise OptionError("submit: give submit= and size= of the jobs, or a log")
+    many = checks.real_array("submit", np.atleast_1d(submit)) if np.ndim(submit) <= 1 else submit
+    given = {"runtime": runtime, "size": size, "estimate": estimate, "id": id, "user": user}
+    parts: dict[str, Any] = {name: _column(value) for name, value in given.items() if value is not None}
+    if runtime is None:
+        unknown, parts["runtime"] = True, np.zeros(len(many))
+    if columns is not None:
+        parts["columns"] = {name: _column(value) for name, value in columns.items()}
+    return Workload(many, **parts), unknown
+
+
+def _column(value: Any) -> Any:
+    return [value] if np.ndim(value) == 0 else value
+
+
+def _check_live(options: Options) -> None:
     if options.get("oversized", "error") != "error" or options.get("estimates", "requested") == "actual":
         raise OptionError("live= takes oversized='error' and no estimates='actual'")
     if getattr(options.get("scheduler"), "at", ("schedule",)) != ("schedule",):

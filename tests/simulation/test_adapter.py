@@ -31,7 +31,7 @@ EASY, CAUTIOUS = fs.EasyBackfill(), fs.ConservativeBackfill(repairs="unknown")
 
 def follow(log, nodes, *, late=None, outages=(), **options):
     engine = TickingEngine(log, nodes, late=late, outages=outages)
-    adapter = Adapter(engine, fs.Cluster(nodes), len(log), **options)
+    adapter = Adapter(engine, fs.Cluster(nodes), **options)
     while engine.left:
         adapter.tick()
         if adapter.sim is not None and adapter.engine.now % 16 == 0:
@@ -132,7 +132,7 @@ def test_a_pickle_in_the_middle(data_dir):
     log = sdsc(data_dir, 200)
     expected = fs.simulate(log, fs.Cluster(128), scheduler=EASY, record=True)
     middle = int(expected.jobs["start"][100])
-    adapter = Adapter(TickingEngine(log, 128), fs.Cluster(128), len(log), scheduler=EASY, record=True)
+    adapter = Adapter(TickingEngine(log, 128), fs.Cluster(128), scheduler=EASY, record=True)
     while adapter.engine.now < middle:
         adapter.tick()
     other = pickle.loads(pickle.dumps(adapter))
@@ -145,7 +145,7 @@ def test_a_pickle_in_the_middle(data_dir):
 def test_a_job_ends_and_then_its_node_goes_down():
     log = fs.Workload(submit=[0, 1], runtime=[5, 5], size=[2, 2], estimate=[9, 9])
     engine = TickingEngine(log, 2, outages=[(1, 5, 8)], patient=False)
-    adapter = Adapter(engine, fs.Cluster(2), 2)
+    adapter = Adapter(engine, fs.Cluster(2))
     while engine.left:
         adapter.tick()
     assert engine.ends == {0: 5, 1: 13}

@@ -155,6 +155,8 @@ def random_told(rng, sim, machine, n):
         return name, (), random_predictions(rng, machine, now)
     if name == "submit":
         begin = now if rng.random() < 0.9 else now - 1
+        if machine.name != "site" and rng.random() < 0.5:
+            return name, (), random_job(rng, machine, begin, n)
         log = jobs_at(rng, machine, rng.randint(1, 3), max(begin, 0.0))
         return name, (log,), {"unknown": rng.choice([False, True, [rng.random() < 0.5 for _ in range(len(log))], 3])}
     if name == "finish":
@@ -164,6 +166,18 @@ def random_told(rng, sim, machine, n):
     if name == "fail":
         return name, (node, rng.choice([0, 0, 1, 2.5, 20, -1, math.inf, math.nan])), {}
     return name, (node,), {}
+
+
+def random_job(rng, machine, begin, n):
+    """Of one job, or two, without a log."""
+    size = rng.choice([rng.randint(1, machine.nodes)] * 9 + [0, 99])
+    job = {"submit": begin + rng.choice([0, 0, 1.5, 9]), "size": size}
+    limit = {"estimate": rng.choice([1, 5, 40.0, -7, math.nan])}
+    job |= rng.choice([{}, limit, limit | {"runtime": rng.choice([0, 4, 9.5, -2])}, {"runtime": rng.choice([4, 9.5])}])
+    job |= rng.choice([{}, {}, {"id": rng.choice([n + 1, n + 7, 1])}])
+    if rng.random() < 0.3:
+        job = {name: [value, value + (name == "id")] for name, value in job.items()}
+    return job
 
 
 def random_predictions(rng, machine, now):
@@ -222,7 +236,14 @@ def check(case, seed, steps=25):
     """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
     log, machine, options = case
     rng, kind = random.Random(seed), type(options["scheduler"])
-    sims = [fs.Simulation(log, machine, live=ROOM, engine=name, **options) for name in ("core", "core", "reference")]
+    first = log if machine.name == "site" or rng.random() < 0.7 else None
+    if first is None:
+        options = options | {"unknown": False}
+    room = rng.choice([1, ROOM, True])
+    sims = [fs.Simulation(first, machine, live=room, engine=name, **options) for name in ("core", "core", "reference")]
+    if first is None:
+        for sim in sims:
+            sim.submit(log)
     found = [None] * 3
     while steps or not sims[0].done:
         steps = max(steps - 1, 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.containers.event_queue cimport heap_push
-from faultsim._core.containers.memory cimport open_state
+from faultsim._core.containers.memory cimport open_jobs_state
 from faultsim._core.faults.own_clock cimport time_from
 from faultsim._core.faults.predictions cimport failing_of_job
 from faultsim._core.inputs cimport input_column
@@ -99,7 +99,7 @@ cdef int after_checkpoint_answer(void *sim, bint *wanted) noexcept nogil:
 cdef int open_risk(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef double interval = options["interval"]
-    cdef risk_t *p = <risk_t *>open_state(&s.checkpointing, <size_t>s.n * sizeof(risk_t))
+    cdef risk_t *p = <risk_t *>open_jobs_state(&s.checkpointing, s.n, sizeof(risk_t))
     cdef int32_t i
     for i in range(s.n):
         p[i].interval = interval

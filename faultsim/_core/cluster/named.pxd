@@ -18,7 +18,7 @@ cdef struct named_t:
     # returns the true value.
     uint64_t *occ
     thresholds_t limit
-    int32_t nodes, words, jobs
+    int32_t nodes, words
     bint few                 # words: all of `occ` is up to date, and neither `whole` nor `wide` is kept
     uint64_t *open           # one bit per word: 0 only if none of its nodes is free
     uint64_t *whole          # one bit per word: 1 only if all its nodes are free; then its bit in `open` is 1

@@ -11,7 +11,9 @@ from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcou
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_nodes_t, machine_t, range_t
-from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport (
+    close_state, copy_state, jobs_of, open_state, own_block, own_jobs, resize_block,
+)
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.thresholds cimport thresholds
 
@@ -433,7 +435,7 @@ cdef void close(void *state) noexcept nogil:
     if m == NULL:
         return
     if m.held != NULL:
-        for i in range(m.jobs):
+        for i in range(<int32_t>jobs_of(m)):
             nodes_free(m.held[i])
     while m.spare != NULL:
         set_ = m.spare
@@ -449,7 +451,7 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     if m == NULL:
         return NULL
     m.spare = NULL
-    for i in range(m.jobs):
+    for i in range(<int32_t>jobs_of(m)):
         if m.held[i] != NULL:
             m.held[i] = NULL if bad else nodes_copy(m.held[i])
             bad |= m.held[i] == NULL
@@ -473,7 +475,7 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     cdef int32_t word
     machine.copy, machine.close = copy, close
     m.limit = thresholds
-    m.nodes, m.jobs = options["nodes"], columns["n_jobs"]
+    m.nodes = options["nodes"]
     m.words = (m.nodes + 63) // 64
     m.few = m.words <= m.limit.few_words
     own_block(m, &m.occ, m.words, sizeof(uint64_t))
@@ -484,7 +486,7 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     for word in range(m.words):
         open_word(m, word)
     own_block(m, &m.owner, 0, sizeof(int32_t))
-    own_block(m, &m.held, m.jobs, sizeof(node_set_t *))
+    own_jobs(m, &m.held, columns["n_jobs"], sizeof(node_set_t *))
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.next_size = next_size
     machine.named = &CLUSTER_NODES

@@ -67,7 +67,45 @@ cdef inline void list_block(blocks_t *list_, void *owner, void *field, void *blo
     list_.failed |= (<void **>field)[0] == NULL
     list_.block[list_.n].field = <size_t>(<char *>field - <char *>owner)
     list_.block[list_.n].bytes = bytes
+    list_.block[list_.n].each = 0
     list_.n += 1
+
+
+cdef inline void note_jobs(blocks_t *list_, size_t jobs, size_t each) noexcept nogil:
+    """The block listed last has an item for each job."""
+    list_.block[list_.n - 1].each = each
+    list_.jobs = jobs
+
+
+cdef void blocks_add_jobs(blocks_t *list_, void *owner, void *field, size_t jobs, size_t each,
+                          size_t more=0) noexcept nogil:
+    blocks_add(list_, owner, field, more + jobs * each, 1)
+    note_jobs(list_, jobs, each)
+
+
+cdef void blocks_room_jobs(blocks_t *list_, void *owner, void *field, size_t jobs, size_t each) noexcept nogil:
+    blocks_room(list_, owner, field, jobs, each)
+    note_jobs(list_, jobs, each)
+
+
+cdef inline void repeat_last(char *block, size_t begin, size_t end, size_t each) noexcept nogil:
+    """Fill bytes `begin` to `end` with the item in front of them."""
+    while begin < end:
+        memcpy(block + begin, block + begin - each, each)
+        begin += each
+
+
+cdef int blocks_grow(blocks_t *list_, void *owner, size_t jobs) noexcept nogil:
+    cdef size_t before, each
+    cdef int i
+    for i in range(list_.n):
+        before, each = list_.block[i].bytes, list_.block[i].each
+        if each > 0:
+            if blocks_resize(list_, owner, field_at(list_, owner, i), before + (jobs - list_.jobs) * each) < 0:
+                return NO_MEMORY
+            repeat_last(<char *>field_at(list_, owner, i)[0], before, list_.block[i].bytes, each)
+    list_.jobs = jobs
+    return OK
 
 
 cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil:
@@ -104,6 +142,7 @@ cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil:
 cdef struct header_t:
     blocks_t blocks
     size_t bytes             # of the state
+    size_t each              # of a job, if the state has an item for each; else 0
 
 
 cdef inline header_t *header_of(const void *state) noexcept nogil:
@@ -128,8 +167,54 @@ cdef int own_block(void *state, void *field, size_t count, size_t each) except -
     return 0
 
 
+cdef int own_jobs(void *state, void *field, size_t jobs, size_t each, size_t more=0) except -1:
+    cdef blocks_t *blocks = &header_of(state).blocks
+    blocks_add_jobs(blocks, state, field, jobs, each, more)
+    if blocks.failed:
+        raise MemoryError("no memory for the state of a policy")
+    return 0
+
+
+cdef void *open_jobs_state(void *table, size_t jobs, size_t each) except NULL:
+    cdef void *state = open_state(table, jobs * each)
+    header_of(state).each, header_of(state).blocks.jobs = each, jobs
+    return state
+
+
+cdef int grow_state(void *table, size_t jobs) noexcept nogil:
+    cdef part_t *part = <part_t *>table
+    cdef header_t *header
+    cdef size_t before
+    if part.state == NULL:
+        return OK
+    header = header_of(part.state)
+    if header.each > 0:
+        before = header.bytes
+        header = <header_t *>realloc(header, sizeof(header_t) + jobs * header.each)
+        if header == NULL:
+            return NO_MEMORY
+        part.state, header.bytes = header + 1, jobs * header.each
+        repeat_last(<char *>part.state, before, header.bytes, header.each)
+    return blocks_grow(&header.blocks, part.state, jobs)
+
+
+cdef size_t jobs_of(const void *state) noexcept nogil:
+    return header_of(state).blocks.jobs
+
+
 cdef int resize_block(void *state, void *field, size_t bytes) noexcept nogil:
     return blocks_resize(&header_of(state).blocks, state, field, bytes)
+
+
+cdef int resize_jobs(void *state, void *field, size_t jobs, size_t each) noexcept nogil:
+    cdef blocks_t *blocks = &header_of(state).blocks
+    cdef int i = 0
+    if blocks_resize(blocks, state, field, jobs * each) < 0:
+        return NO_MEMORY
+    while <void *>field_at(blocks, state, i) != field:
+        i += 1
+    blocks.block[i].each = each
+    return OK
 
 
 cdef void *copy_state(const void *state, const void *sim) noexcept nogil:

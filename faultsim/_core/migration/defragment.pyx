@@ -11,7 +11,7 @@ from faultsim._core.jobs cimport move_job
 from faultsim._core.tables.machine cimport machine_t, place_t, same_place
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport JOB_RUNNING, sim_t
-from faultsim._core.containers.memory cimport blocks_add, open_state, own_block
+from faultsim._core.containers.memory cimport blocks_add_jobs, open_state, own_block
 from faultsim._core.status cimport OK
 
 # A running job on its way to another place.
@@ -197,7 +197,7 @@ cdef int open_defragment(void *sim, dict options, dict columns) except -1:
     p.min_free, p.max_concentration = options["min_free"], options["max_concentration"]
     p.cost = s.migration.cost = options["cost"]
     if p.cost > 0 and not s.track.on:
-        blocks_add(&s.blocks, s, &s.paused_until, s.n, sizeof(double))
+        blocks_add_jobs(&s.blocks, s, &s.paused_until, s.n, sizeof(double))
         if s.blocks.failed:
             raise MemoryError("no memory for the pauses of jobs")
     p.always, p.keep_promise = options["when"] == "always", options["keep_promise"]

@@ -18,7 +18,7 @@ from faultsim._core.faults.own_clock cimport own_time
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef struct later_start_t:
@@ -178,7 +178,7 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     if s.machine.placed or not s.machine.named:
         raise ValueError("migration to the nodes that failed least needs a cluster whose nodes have numbers")
     p = <least_failures_t *>open_state(&s.migration, sizeof(least_failures_t))
-    own_block(p, &p.worst, s.n, sizeof(int32_t))
+    own_jobs(p, &p.worst, s.n, sizeof(int32_t))
     own_block(p, &p.later, s.nodes, sizeof(later_start_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
     if (counts_open(s) if s.nodes > s.limit.ranked_nodes else rank_open(s)) < 0:

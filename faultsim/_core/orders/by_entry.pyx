@@ -3,17 +3,17 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.memory cimport own_jobs
 from faultsim._core.orders.sorting cimport entry_of, open_sorter, reorder
 from faultsim._core.state cimport JOB_QUEUED, sim_t
 from faultsim._core.status cimport PYTHON_ERROR
 
 
 cdef int open_by_entry(void *state, by_entry_t *p, int32_t n) except -1:
-    own_block(state, &p.job, n, sizeof(int32_t))
-    own_block(state, &p.known, n, sizeof(int64_t))
-    own_block(state, &p.rank, n, sizeof(int32_t))
-    own_block(state, &p.fresh, n, sizeof(int32_t))
+    own_jobs(state, &p.job, n, sizeof(int32_t))
+    own_jobs(state, &p.known, n, sizeof(int64_t))
+    own_jobs(state, &p.rank, n, sizeof(int32_t))
+    own_jobs(state, &p.fresh, n, sizeof(int32_t))
     return open_sorter(state, &p.sorter, n)
 
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport INT32_MAX, int32_t
 
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.memory cimport own_jobs
 from faultsim._core.queue cimport time_after
 from faultsim._core.orders.sorting cimport entry_of, keyed_t, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
@@ -26,8 +26,8 @@ cdef struct room_t:
 
 
 cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1:
-    own_block(state, &choice.at, n, sizeof(int32_t))
-    return own_block(state, &choice.score, n, sizeof(double))
+    own_jobs(state, &choice.at, n, sizeof(int32_t))
+    return own_jobs(state, &choice.score, n, sizeof(double))
 
 
 cdef inline double score_at(const sim_t *s, int32_t at) noexcept nogil:

@@ -13,7 +13,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from faultsim._core.containers.memory cimport close_state, open_state, own_block
+from faultsim._core.containers.memory cimport close_state, open_state, own_block, own_jobs
 from faultsim._core.orders.by_entry cimport refuse_key
 from faultsim._core.orders.by_slope cimport sort_by_slope
 from faultsim._core.orders.sorting cimport entry_of, open_sorter, reorder, sorter_t
@@ -283,7 +283,7 @@ cdef int set_program(key_order_t *p, sim_t *s, object program, object further) e
     for i in range(p.n_parts):
         read_program(&p.part[i], program.kept[i], 0, 0 if further is None else len(further))
         depth = max(depth, p.part[i].depth)
-        own_block(p, &p.program.kept[i], s.n, sizeof(double))
+        own_jobs(p, &p.program.kept[i], s.n, sizeof(double))
     own_block(p, &p.program.stack, <size_t>depth * BATCH, sizeof(double))
     while at < s.n and p.n_parts:
         count = min(s.n - at, p.program.batch)
@@ -323,7 +323,7 @@ cdef int find_slopes(key_order_t *p, sim_t *s, double degree) except -1:
     cdef int32_t at = 0, count, i
     cdef double slope
     p.program.unit, p.program.strange = True, False
-    own_block(p, &p.slope, s.n, sizeof(double))
+    own_jobs(p, &p.slope, s.n, sizeof(double))
     while at < s.n:
         count = min(s.n - at, p.program.batch)
         for i in range(count):

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_jobs
 from faultsim._core.orders.by_entry cimport by_entry_t, first_nan, follow_queue, open_by_entry, sort_by_keys
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
@@ -198,7 +198,7 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
     columns["kept"].append(calls)
     p.ask, p.check = <PyObject *>calls[0], <PyObject *>calls[1]
     open_by_entry(p, &p.line, s.n)
-    own_block(p, &p.key, s.n, sizeof(double))
+    own_jobs(p, &p.key, s.n, sizeof(double))
     s.order.sort = sort
     return 0
 

@@ -10,7 +10,7 @@ from cpython.ref cimport PyObject
 from libc.math cimport NAN, cbrt, log2, pow
 from libc.stdint cimport int32_t, uintptr_t
 
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_jobs
 from faultsim._core.orders.by_entry cimport (
     by_entry_t, first_nan, follow_queue, open_by_entry, refuse_key, sort_by_keys,
 )
@@ -82,7 +82,7 @@ cdef int open_order(void *sim, double (*key)(const void *, int32_t) noexcept nog
     s.order.sort, s.order.key_of = sort, key
     open_sorter(p, &p.sorter, s.n)
     if s.known == s.n:
-        own_block(p, &p.slope, s.n, sizeof(double))
+        own_jobs(p, &p.slope, s.n, sizeof(double))
         for i in range(s.n):
             p.slope[i] = slope(s, i)
         s.order.slope_of = slope_of
@@ -163,10 +163,10 @@ cdef int open_compiled_order(void *sim, dict options, dict columns) except -1:
     p.user_data = <void *><uintptr_t>order.user_data
     p.refused = <PyObject *>refused
     open_by_entry(p, &p.line, s.n)
-    own_block(p, &p.submit, s.n, sizeof(double))
-    own_block(p, &p.estimate, s.n, sizeof(double))
-    own_block(p, &p.size, s.n, sizeof(double))
-    own_block(p, &p.key, s.n, sizeof(double))
+    own_jobs(p, &p.submit, s.n, sizeof(double))
+    own_jobs(p, &p.estimate, s.n, sizeof(double))
+    own_jobs(p, &p.size, s.n, sizeof(double))
+    own_jobs(p, &p.key, s.n, sizeof(double))
     s.order.sort = sort_by_function
     return 0
 

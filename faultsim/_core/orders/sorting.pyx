@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.memory cimport own_jobs
 from faultsim._core.state cimport sim_t
 from faultsim._core.thresholds cimport thresholds
 
@@ -14,9 +14,9 @@ cdef inline bint item_before(const keyed_t *a, const keyed_t *b) noexcept nogil:
 
 cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1:
     sorter.shortest = thresholds.short_run
-    own_block(state, &sorter.item, n, sizeof(keyed_t))
-    own_block(state, &sorter.spare, n, sizeof(keyed_t))
-    own_block(state, &sorter.run, n // sorter.shortest + 3, sizeof(int32_t))
+    own_jobs(state, &sorter.item, n, sizeof(keyed_t))
+    own_jobs(state, &sorter.spare, n, sizeof(keyed_t))
+    own_jobs(state, &sorter.run, n, sizeof(int32_t), 3 * sizeof(int32_t))
     return 0
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from itertools import permutations
 
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.memory cimport own_block, own_jobs
 from faultsim._core.pod.slices cimport MOST_CUBES, MOST_HOSTS, cubes_t, pod_t
 from faultsim._core.tables.machine cimport place_t
 
@@ -118,7 +118,7 @@ cdef int pod_open(pod_t *m, dict options, int32_t jobs, bint shapes) except -1:
     own_block(m, &m.down, m.words, sizeof(uint64_t))
     own_block(m, &m.next, m.nodes + 1, sizeof(int32_t))
     own_block(m, &m.first_block, m.cubes + 2, sizeof(int32_t))
-    own_block(m, &m.place, jobs, sizeof(place_t))
+    own_jobs(m, &m.place, jobs, sizeof(place_t))
     listed, of_shape = [[]], [[]]
     if not m.switched:
         aligned, find = options["aligned"], _aligned if options["aligned"] else _anywhere

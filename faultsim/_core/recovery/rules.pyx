@@ -8,7 +8,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.event_queue cimport push_known
-from faultsim._core.containers.memory cimport blocks_add, open_state, own_block
+from faultsim._core.containers.memory cimport blocks_add_jobs, open_jobs_state, open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport release_t, releases_add, releases_all, releases_remove
 from faultsim._core.faults.own_clock cimport own_time
 from faultsim._core.faults.progress cimport (
@@ -42,7 +42,7 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     s.recovery.killed = requeue_job
     if options.get("place") == "tail":
         s.queue.keeps_entry = False
-        blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
+        blocks_add_jobs(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for the queue")
         for i in range(s.n):
@@ -182,7 +182,7 @@ cdef const char *check_holds(void *state, void *sim) noexcept nogil:
 
 cdef int open_hold(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    open_state(&s.recovery, <size_t>s.n * sizeof(hold_t))
+    open_jobs_state(&s.recovery, s.n, sizeof(hold_t))
     s.track.restart_cost = options["restart_cost"]
     s.recovery.keeps_nodes = True
     s.recovery.killed, s.recovery.node_down, s.recovery.node_up = hold_job, node_down, node_up
@@ -260,7 +260,7 @@ cdef int open_hot_spares(void *sim, dict options, dict columns) except -1:
     cdef int32_t count = options["count"], per = options["per"], i, units
     open_requeue(sim, options, columns)
     p.unit = columns["unit"]
-    own_block(p, &p.working, s.n, sizeof(int32_t))
+    own_jobs(p, &p.working, s.n, sizeof(int32_t))
     own_block(p, &p.nodes, s.nodes, sizeof(int32_t))
     for i in range(s.n):
         p.working[i] = s.need[i]

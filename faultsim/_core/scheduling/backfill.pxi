@@ -93,7 +93,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
 cdef backfill_t *open_backfill_state(sim_t *s, dict options) except NULL:
     cdef backfill_t *p = <backfill_t *>open_state(&s.scheduler, sizeof(backfill_t))
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
-    p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
+    p.depth = INT32_MAX if options["depth"] == "unlimited" else min(options["depth"], <object>INT32_MAX)
     p.room = min(16, thresholds.first_room)
     own_block(p, &p.reservation, p.room, sizeof(reservation_t))
     return p

@@ -1,7 +1,7 @@
 """Backfilling with reservations for the first k waiting jobs, on counts (model.md#backfill)."""
 
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block

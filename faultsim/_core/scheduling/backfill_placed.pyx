@@ -5,7 +5,7 @@ requires that a place that is large enough stays free in what runs at its time, 
 """
 
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.absences cimport closed_to, ends_at, last_release, next_end_tried

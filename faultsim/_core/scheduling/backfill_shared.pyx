@@ -6,11 +6,11 @@ t to `end` is what is free at t, met with what is left at the begin of each rese
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from faultsim._core.absences cimport last_release, next_end_tried
-from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, sort_queue
@@ -330,8 +330,8 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.for_head, m.nodes, sizeof(uint64_t))
     own_block(p, &p.window, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
-    own_block(p, &p.costly, m.forms, sizeof(int64_t))
-    own_block(p, &p.costly_end, m.forms, sizeof(double))
+    own_jobs(p, &p.costly, m.forms, sizeof(int64_t))
+    own_jobs(p, &p.costly_end, m.forms, sizeof(double))
     return 0
 
 

@@ -12,7 +12,7 @@ from libc.string cimport memset
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.event_queue cimport heap_push
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport releases_all, releases_shadow
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
@@ -327,8 +327,8 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
     p.schedule, p.data = table.schedule, table.data
     p.refused = <PyObject *>refused
     p.head = -1
-    own_block(p, &p.memory, table.state_bytes + <size_t>s.n * table.job_bytes + 1, 1)
-    own_block(p, &p.started, s.n, sizeof(int32_t))
+    own_jobs(p, &p.memory, s.n, table.job_bytes, table.state_bytes + 1)
+    own_jobs(p, &p.started, s.n, sizeof(int32_t))
     if s.machine.placed:
         own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
         open_search(p, &p.search, s)

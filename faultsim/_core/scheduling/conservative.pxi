@@ -213,8 +213,8 @@ cdef plan_t *open_plan(sim_t *s) except NULL:
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.spare, s.scheduler.reserved_at = schedule, spare, reserved_at
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
-    own_block(p, &p.begin, s.n, sizeof(double))
-    own_block(p, &p.end, s.n, sizeof(double))
+    own_jobs(p, &p.begin, s.n, sizeof(double))
+    own_jobs(p, &p.end, s.n, sizeof(double))
     for i in range(s.n):
         p.begin[i] = INFINITY
     no_gain(&p.gain)

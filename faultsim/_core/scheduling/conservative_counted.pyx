@@ -8,7 +8,7 @@ from faultsim._core.absences cimport (
     absences_of, closed_set, free_inside, free_outside, next_tried, open_room, set_covers, spare_none, spare_set,
 )
 from faultsim._core.containers.bits cimport fs_lowest
-from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block, resize_jobs
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport (
@@ -109,8 +109,8 @@ include "horizon.pxi"
 cdef int open_views(plan_t *p, const sim_t *s) noexcept nogil:
     """Room for reservations beside nodes that are closed to jobs, once there are such nodes."""
     cdef size_t n = s.n
-    if (resize_block(p, &p.reservation, n * sizeof(promised_t)) < 0 or resize_block(p, &p.at, n * sizeof(int32_t)) < 0
-            or resize_block(p, &p.closed, n * sizeof(int32_t)) < 0):
+    if (resize_jobs(p, &p.reservation, n, sizeof(promised_t)) < 0 or resize_jobs(p, &p.at, n, sizeof(int32_t)) < 0
+            or resize_jobs(p, &p.closed, n, sizeof(int32_t)) < 0):
         return NO_MEMORY
     p.has_views = True
     return OK
@@ -465,9 +465,9 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef plan_t *p = open_plan(s)
     open_plan_line(p, s, 64, thresholds.refusals)
     p.limit = thresholds
-    own_block(p, &p.examined, s.n, sizeof(uint8_t))
-    own_block(p, &p.started_in, s.n, sizeof(int32_t))
-    own_block(p, &p.first_queue, s.n, sizeof(int32_t))
+    own_jobs(p, &p.examined, s.n, sizeof(uint8_t))
+    own_jobs(p, &p.started_in, s.n, sizeof(int32_t))
+    own_jobs(p, &p.first_queue, s.n, sizeof(int32_t))
     p.room_base = p.room_started = p.room_logged = min(16, p.limit.first_room)
     own_block(p, &p.base_at, p.room_base, sizeof(double))
     own_block(p, &p.base_free, p.room_base, sizeof(int32_t))

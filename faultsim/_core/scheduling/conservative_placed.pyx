@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.absences cimport closed_to, next_tried
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
-from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport start_job
@@ -427,9 +427,9 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     open_plan_line(p, s, 64, thresholds.placed_refusals)
     s.scheduler.guard = guard
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    own_block(p, &p.nodes, n, sizeof(int32_t))
-    own_block(p, &p.place, n, sizeof(place_t))
-    own_block(p, &p.seen, n, sizeof(int64_t))
+    own_jobs(p, &p.nodes, n, sizeof(int32_t))
+    own_jobs(p, &p.place, n, sizeof(place_t))
+    own_jobs(p, &p.seen, n, sizeof(int64_t))
     own_block(p, &p.others, words, sizeof(uint64_t))
     own_block(p, &p.alone, words, sizeof(uint64_t))
     own_block(p, &p.own, words, sizeof(uint64_t))

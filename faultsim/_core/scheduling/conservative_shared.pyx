@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.absences cimport next_tried
-from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, is_empty, keep_range, sort_queue
 from faultsim._core.scheduling.gains cimport gain_t, no_gain
@@ -386,8 +386,8 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     p.room_reserved = p.room_noted = min(64, thresholds.first_room)
     own_block(p, &p.reserved, p.room_reserved, sizeof(reserved_t))
     own_block(p, &p.noted, p.room_noted, sizeof(noted_t))
-    own_block(p, &p.first, s.n, sizeof(int32_t))
-    own_block(p, &p.seen, s.n, sizeof(int64_t))
+    own_jobs(p, &p.first, s.n, sizeof(int32_t))
+    own_jobs(p, &p.seen, s.n, sizeof(int64_t))
     own_block(p, &p.window, m.nodes, sizeof(uint64_t))
     own_block(p, &p.old, m.nodes, sizeof(share_t))
     for i in range(s.n):

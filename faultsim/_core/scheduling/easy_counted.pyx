@@ -7,7 +7,7 @@ from faultsim._core.absences cimport (
     absences_of, closed_set, first_end_after, free_inside, free_outside, last_release, leaves_nodes,
     next_end_tried, none_closed, open_room, room_ahead, spare_none, spare_set,
 )
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_jobs
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (

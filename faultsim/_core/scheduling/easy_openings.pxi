@@ -20,7 +20,7 @@ cdef int open_preemptive(void *sim, dict options, dict columns) except -1:
     if not s.track.on:
         raise ValueError("preemption needs the progress of jobs to be tracked")
     p = open_on_capacity(s, options["backfill"])
-    return own_block(p, &p.victim, s.n, sizeof(victim_t))
+    return own_jobs(p, &p.victim, s.n, sizeof(victim_t))
 
 
 FCFS = factory(open_fcfs)

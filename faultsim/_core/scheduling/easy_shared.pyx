@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job, stop_job
 from faultsim._core.contract cimport fs_require
@@ -296,7 +296,8 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
 cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const int32_t *job = s.queue.job
     cdef int32_t end = s.queue.end
-    if s.order.sort == NULL and at < end and (end - at) > <int64_t>p.form_jobs * p.n_active:
+    cdef bint by_form = s.scheduler.queued != NULL and s.order.sort == NULL
+    if by_form and at < end and (end - at) > <int64_t>p.form_jobs * p.n_active:
         return next_by_form(p, s, at)
     while at < end and (form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
         at += 1
@@ -342,7 +343,10 @@ cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     open_site_choice(p, &p.choice, s)
     own_block(p, &p.room, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
-    own_block(p, &p.costly, m.forms, sizeof(int64_t))
+    own_jobs(p, &p.costly, m.forms, sizeof(int64_t))
+    s.scheduler.queued = NULL
+    if s.live:               # jobs to come may be of any number of forms: they are found one by one
+        return p
     own_block(p, &p.form, m.forms, sizeof(form_queue_t))
     own_block(p, &p.active, m.forms, sizeof(int32_t))
     own_block(p, &p.before, s.n, sizeof(int32_t))

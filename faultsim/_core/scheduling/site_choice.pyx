@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from faultsim._core.absences cimport absences_of, absences_t, closed_to, last_release, next_end_tried
 from faultsim._core.containers.bits cimport mask_has
-from faultsim._core.containers.memory cimport own_block
+from faultsim._core.containers.memory cimport own_block, own_jobs
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
@@ -21,7 +21,7 @@ cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except 
     own_block(owner, &p.open, s.nodes, sizeof(uint64_t))
     own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
-    own_block(owner, &p.refused, site_of(&s.machine).forms, sizeof(int64_t))
+    own_jobs(owner, &p.refused, site_of(&s.machine).forms, sizeof(int64_t))
     return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
 
 

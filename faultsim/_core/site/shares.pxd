@@ -61,7 +61,7 @@ cdef struct site_t:
     int32_t *by_weight       # the blocks by the weight of their class, then by number
     ask_t *ask               # per job
     int32_t *form            # jobs of equal requests have the same number
-    int32_t forms            # room for so many; with live= for one of each job
+    int32_t forms            # room for so many at first; with live= for one of each job, which grows with them
     shares_t *held           # per job
     share_t *chosen          # for the job that starts next, or those of the job that left last
     int32_t n_chosen

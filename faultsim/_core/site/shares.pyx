@@ -6,7 +6,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
+from faultsim._core.containers.memory cimport (
+    close_state, copy_state, jobs_of, open_state, own_block, own_jobs, resize_block,
+)
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -251,7 +253,7 @@ cdef void close(void *state) noexcept nogil:
     if m == NULL:
         return
     if m.held != NULL:
-        for i in range(m.jobs):
+        for i in range(<int32_t>jobs_of(m)):
             c_free(m.held[i].item)
     close_state(m)
 
@@ -263,7 +265,7 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     cdef int32_t i
     if m == NULL:
         return NULL
-    for i in range(m.jobs):
+    for i in range(<int32_t>jobs_of(m)):
         if m.held[i].item == NULL:
             continue
         item = NULL if bad else <share_t *>malloc(<size_t>m.held[i].n * sizeof(share_t))
@@ -352,9 +354,9 @@ cdef int open_site(void *target, dict options, dict columns) except -1:
     own_block(m, &m.bit, m.nodes, sizeof(uint64_t))
     own_block(m, &m.weight, m.nodes, sizeof(int32_t))
     own_block(m, &m.chosen, m.nodes, sizeof(share_t))
-    own_block(m, &m.ask, m.jobs, sizeof(ask_t))
-    own_block(m, &m.form, m.jobs, sizeof(int32_t))
-    own_block(m, &m.held, m.jobs, sizeof(shares_t))
+    own_jobs(m, &m.ask, m.jobs, sizeof(ask_t))
+    own_jobs(m, &m.form, m.jobs, sizeof(int32_t))
+    own_jobs(m, &m.held, m.jobs, sizeof(shares_t))
     m.cap_found = 16
     own_block(m, &m.found, m.cap_found, sizeof(int32_t))
     # Only the order of weights counts.

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
+from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.signals cimport raise_waiting
 from faultsim._core.status cimport PYTHON_ERROR
@@ -307,7 +307,7 @@ cdef void *open_boxes(machine_t *machine, size_t bytes, dict options, dict colum
     m.largest = -1
     own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
     m.finder.own = m.occ
-    own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
+    own_jobs(m, &m.box, columns["n_jobs"], sizeof(box_t))
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
     machine.boxes = True
     machine.next_size = next_size
