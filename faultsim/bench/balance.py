@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def measure_decisions(*, p: float = 0.5, quick: bool = False) -> list[dict[str, 
 
 def measure_simulations(
     log: Workload, *, failures: int = 4000, seeds: int = 4, repeat: int = 5
-) -> list[dict[str, Any]]:
+) -> list[dict[str, float | str]]:
     """Simulate a log on 4x4x8 supernodes with failures at random times on random nodes.
 
     The rules lead to different histories; compare only averages over several traces.

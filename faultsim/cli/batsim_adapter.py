@@ -14,7 +14,7 @@ from faultsim.cli.batsim_files import Host, Jobs
 from faultsim.errors import DecisionError, OptionError
 
 Event = dict[str, Any]
-Exchange = Callable[[Event], Any]
+Exchange = Callable[[Event], object]
 
 #: How a job ends -> what Batsim calls it, and the return code.
 _ENDS = {

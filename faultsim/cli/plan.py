@@ -13,7 +13,6 @@ one cube, two, four and so on.  Three tables:
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import faultsim as fs
 from faultsim.checks import parsed
@@ -137,7 +136,7 @@ def _check(args: argparse.Namespace) -> None:
         check_picture(args.plot)
 
 
-def _rates(args: argparse.Namespace) -> dict[str, Any]:
+def _rates(args: argparse.Namespace) -> dict[str, float]:
     """How often hosts are up; 0.999 if nothing is said."""
     given = {name: getattr(args, name) for name in ("availability", "mtbf", "downtime")}
     if args.failures is None and all(value is None for value in given.values()):

@@ -138,8 +138,8 @@ def _results(args: argparse.Namespace) -> tuple[Any, int | None]:
     if len({run.model_revision for run in runs.values()}) > 1:
         said = ", ".join(f"{label}: {in_words(run.model_revision)}" for label, run in runs.items())
         raise OptionError(f"results of more than one model revision are not compared ({said}): make them again")
-    one: Any = next(iter(runs.values()))
-    some: Any = one if len(runs) == 1 else runs
+    one = next(iter(runs.values()))
+    some = one if len(runs) == 1 else runs
     options = {name: getattr(args, name) for name in ("by", "rows", "view", "baseline") if getattr(args, name)}
     options |= _place(args)
     if args.at is not None:
@@ -200,7 +200,7 @@ def _drawn(table: "SweepTable", args: argparse.Namespace) -> object:
     return plot.plot_sweep(table, metric, x=args.x, **place)
 
 
-def _pair(table: Any, option: str, text: str) -> tuple[str, object]:
+def _pair(table: "SweepTable", option: str, text: str) -> tuple[str, object]:
     axis, equals, value = text.partition("=")
     if not equals:
         raise OptionError(f"{option}: got {text!r}; write AXIS=VALUE, such as scheduler=fcfs")

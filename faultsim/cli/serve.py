@@ -359,7 +359,7 @@ def _checked(name: str, key: str, value: Any) -> object:
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')
 
 
-def _finite(number: Any) -> bool:
+def _finite(number: float) -> bool:
     return type(number) in (int, float) and abs(number) < 1e300
 
 

@@ -9,7 +9,7 @@ from faultsim.data.slurm_settings import NOTHING, SCHEDULER_WORDS, SETTINGS
 from faultsim.errors import FaultsimError
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``check`` to the commands of ``faultsim slurm``."""
     parser = commands.add_parser(
         "check",

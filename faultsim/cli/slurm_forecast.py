@@ -14,7 +14,7 @@ from faultsim.readers.squeue import HOW
 _HEAD = ("job", "user", "10 %", "median", "90 %", "by limits")
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``forecast`` to the commands of ``faultsim slurm``."""
     parser = commands.add_parser(
         "forecast",
@@ -80,8 +80,10 @@ def perform(args: argparse.Namespace) -> int:
     return 0
 
 
-def _document(state: fs.QueueState | None, found: fs.Forecast | None, right: fs.Calibration | None) -> dict[str, Any]:
-    document: dict[str, Any] = {}
+def _document(
+    state: fs.QueueState | None, found: fs.Forecast | None, right: fs.Calibration | None
+) -> dict[str, object]:
+    document: dict[str, object] = {}
     if state is not None and found is not None:
         document = {
             "running": int(state.running.sum()),

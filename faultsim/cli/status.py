@@ -7,7 +7,7 @@ faultsim status SPEC.db --sweep NAME --csv rows.csv
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultsim.cli.output import shown, table
 from faultsim.cli.parser import Parser, one_line
@@ -16,6 +16,7 @@ from faultsim.results.revision import caveat
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
+    from faultsim.sweep.sweep_rows import SweepEntry
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -68,12 +69,12 @@ def _errors(store: "Store", sweep: str) -> list[tuple[str, int]]:
     return list(store.read(query, [sweep]))
 
 
-def _document(row: dict[str, Any], errors: dict[str, list[tuple[str, int]]]) -> dict[str, object]:
+def _document(row: "SweepEntry", errors: dict[str, list[tuple[str, int]]]) -> dict[str, object]:
     found = errors.get(row["id"], [])
     return {**row, "errors": [{"error": error, "runs": count} for error, count in found]}
 
 
-def _line(row: dict[str, Any]) -> list[object]:
+def _line(row: "SweepEntry") -> list[object]:
     return [
         row["name"] or "-",
         row["id"][:8],

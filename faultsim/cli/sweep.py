@@ -30,7 +30,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultsim.cli.executors import add_executor_arguments, check_executor_arguments, executor_of, term_as_interrupt
 from faultsim.cli.output import print_json, shown
@@ -41,6 +41,7 @@ from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from faultsim.sweep.sweep import Sweep
+    from faultsim.sweep.sweep_rows import SweepEntry
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -130,7 +131,7 @@ def _refuse_results(path: str) -> None:
             raise OptionError(f"{path}: saved results, and no file of a sweep: 'faultsim show {path}' prints them")
 
 
-def _as_it_is(row: dict[str, Any], older: Sequence[str], store: str, args: argparse.Namespace) -> int:
+def _as_it_is(row: "SweepEntry", older: Sequence[str], store: str, args: argparse.Namespace) -> int:
     """Show what a store of an older model revision has of a sweep; no run is made for it."""
     said: dict[str, object] = {"sweep": row["name"] or row["id"][:8], "store": store, "rows": row["tasks"], "made": 0}
     if not args.silent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from faultsim import checks
 from faultsim.arrays import Values
@@ -55,7 +55,7 @@ def csv_text(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
 class InArrow(Protocol):
     """What can be had as a pyarrow Table."""
 
-    def to_arrow(self) -> Any: ...
+    def to_arrow(self) -> object: ...
 
 
 def write_parquet(path: str | os.PathLike[str], table: InArrow) -> None:

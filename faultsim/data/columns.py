@@ -6,9 +6,8 @@ read these tables; facts about a column are written only here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -344,7 +343,7 @@ def in_seconds(values: object, array: Values) -> Values:
             return array
     if array.dtype.kind not in "OUT":
         return array
-    rows: Any = values if isinstance(values, list | tuple) and array.ndim == 1 else array.ravel().tolist()
+    rows: Sequence[object] = values if isinstance(values, list | tuple) and array.ndim == 1 else array.ravel().tolist()
     found = [checks.seconds(each) for each in rows]
     for each, length in zip(rows, found, strict=True):
         if isinstance(each, str) and length is not None and length < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
@@ -133,7 +133,16 @@ def _counted(count: object, low: int) -> int:
     return count
 
 
-def common_numbering(what: str, tables: Sequence[Any]) -> Numbering | None:
+class Numbered(Protocol):
+    """A trace of failures: what its numbers mean, and the least number of nodes that has them all."""
+
+    @property
+    def of(self) -> Numbering | None: ...
+    @property
+    def min_nodes(self) -> int: ...
+
+
+def common_numbering(what: str, tables: Sequence[Numbered]) -> Numbering | None:
     """The one meaning of several traces; those of unknown meaning take that of the others.
 
     Raises

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from faultsim import checks
+from faultsim.arrays import Floats
 from faultsim.errors import InputError, OptionError
 
 Axis = Literal["x", "y", "z"]
@@ -46,7 +47,7 @@ class Slowdown:
     array([1026.316, 1000.   ])
     """
 
-    speed: Any
+    speed: Floats
     axis: Axis | None = None
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
@@ -151,7 +151,7 @@ class _Names(KeysView[str]):
 
 
 class _Values(ValuesView[Values]):
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, table: Mapping[str, Values]) -> None:
         super().__init__(table)
         self._table = table
 
@@ -160,7 +160,7 @@ class _Values(ValuesView[Values]):
 
 
 class _Items(ItemsView[str, Values]):
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, table: Mapping[str, Values]) -> None:
         super().__init__(table)
         self._table = table
 
@@ -304,7 +304,7 @@ class ReadOnlyDict(_Dict):
     __setitem__ = __delitem__ = __ior__ = _refuse
     update = setdefault = pop = popitem = clear = _refuse
 
-    def copy(self) -> dict[str, Any]:
+    def copy(self) -> dict[str, Values]:
         """The columns by name."""
         return dict(self.items())  # type: ignore[attr-defined]
 
@@ -317,7 +317,7 @@ class ReadOnlyDict(_Dict):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
         return super().__reduce_ex__(protocol)[:3]  # without the items of a dict
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -409,7 +409,7 @@ class Workflow(ReadOnly):
     @classmethod
     def from_networkx(
         cls,
-        graph: Any,
+        graph: nx.DiGraph[Hashable],
         *,
         cost: str = "cost",
         transfer: str = "transfer",
@@ -459,7 +459,7 @@ class Workflow(ReadOnly):
         labels = [str(node) for node in nodes]
         return cls(costs, edges, name or str(getattr(graph, "name", "")), labels=labels, transfer_unit=transfer_unit)
 
-    def to_networkx(self) -> nx.DiGraph[Any]:
+    def to_networkx(self) -> nx.DiGraph[str | int]:
         """A ``networkx.DiGraph`` with the attributes cost and transfer; nodes are labels or, without any, numbers.
 
         Raises

@@ -4,7 +4,6 @@ import numbers
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 from faultsim import checks, vocabulary
 from faultsim.data.lowered import Lowered
@@ -185,7 +184,7 @@ def _gpus(of: str, given: object) -> tuple[tuple[str, int], ...]:
     if isinstance(given, str):
         kind, colon, number = given.partition(":")
         given = {kind.strip(): number.strip()} if colon else {kind.strip(): 1}
-    pairs: Any = None
+    pairs: list[Sequence[object]] | None = None
     if isinstance(given, Mapping | Sequence):
         pairs = list(given.items()) if isinstance(given, Mapping) else list(given)
     if pairs is None or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):

@@ -506,7 +506,7 @@ def _values(log: Workload, what: str, given: Any) -> Values:
     return values
 
 
-def _asked(log: Workload, values: Values, find: Callable[[Any], Slice]) -> tuple[Workload, Texts]:
+def _asked(log: Workload, values: Values, find: Callable[[str], Slice]) -> tuple[Workload, Texts]:
     """The log in hosts, and the shape of each job's slice."""
     different, first, which = np.unique(values, return_index=True, return_inverse=True)
     plain = different.tolist()

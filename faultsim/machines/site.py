@@ -1,7 +1,7 @@
 """`Site`: nodes of several classes whose cores, memory and GPUs jobs share, in partitions (model.md#sites)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -227,7 +227,7 @@ class Site(Machine):
         ]  # fmt: skip
         return {"name": "site", "nodes": self.nodes, "classes": classes}
 
-    def capacity_for(self, columns: Any) -> int:
+    def capacity_for(self, columns: Container[str]) -> int:
         """Cores, or nodes for a log of whole nodes."""
         return self.cores if CORES in columns else self.nodes
 

@@ -99,7 +99,7 @@ def ratio(of: Slice, hosts: Hosts, rule: Checkpointing, job: Training) -> Ratio:
         exact = 1.0 if interval >= job.runtime else interval / (interval + getattr(rule, "cost", 0.0))
         return Ratio(interval, exact, exact, nan, nan, nan, nan)
     saves = interval < job.runtime
-    given: dict[str, Any] = {
+    given: dict[str, float] = {
         "interval": interval if saves else job.runtime,
         "cost": getattr(rule, "cost", 0.0) if saves else 0.0,
         "restart_cost": job.restart_cost,

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from faultsim.arrays import Flags, Floats, LongIntegers
-from faultsim.plot.base import axes, on, room, verbatim, wide
+from faultsim.plot.base import axes, on, room, shapes_of, verbatim, wide
 from faultsim.plot.theme import current
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
@@ -21,6 +23,7 @@ GAP, RIM, SEAM = 0.16, 0.04, 0.03
 NOBODY, BROKEN = -1, -2
 
 
+@runtime_checkable
 class Cubes(Protocol):
     """What is needed of a `faultsim.Pod`."""
 
@@ -36,8 +39,8 @@ class Cubes(Protocol):
 
 def pod_of(result: "Result") -> Cubes | None:
     """The machine of a run, if it is a pod."""
-    machine: Any = result.machine
-    return None if machine.blocks is None else machine
+    machine = result.machine
+    return machine if isinstance(machine, Cubes) else None
 
 
 class Layout(NamedTuple):
@@ -131,13 +134,15 @@ def draw_cubes(ax: "Axes | None", pod: Cubes, state: Ints, paints: Floats) -> "A
         across, up = _joined(state[cube], columns)
         squares.append(_squares(x, y + SEAM * ~up, step_x - SEAM * ~across, step_y - SEAM * ~up))
         colours.append(paints[cube])
-    corners: Any = np.concatenate(squares)
+    corners = np.concatenate(squares)
     ax.add_collection(
-        PolyCollection(corners, facecolors=np.concatenate(colours), linewidths=0.0, rasterized=len(corners) > 4096)
+        PolyCollection(
+            shapes_of(corners), facecolors=np.concatenate(colours), linewidths=0.0, rasterized=len(corners) > 4096
+        )
     )
     broken = (state == BROKEN).any(axis=1)
-    rims: Any = _squares(left[broken] - 0.03, low[broken] - 0.03, edge + 0.06, edge + 0.06)
-    ax.add_collection(PolyCollection(rims, facecolors="none", edgecolors=current().down, linewidths=1.3))
+    rims = _squares(left[broken] - 0.03, low[broken] - 0.03, edge + 0.06, edge + 0.06)
+    ax.add_collection(PolyCollection(shapes_of(rims), facecolors="none", edgecolors=current().down, linewidths=1.3))
     if room(ax) / wide > 0.16:
         ha = "right" if pod.wiring == "ocs" else "left"
         for x, y, text in place.words:
@@ -164,7 +169,7 @@ def name_cubes(ax: "Axes", pod: Cubes, state: Ints, names: Sequence[str], fills:
             )  # fmt: skip
 
 
-def rim(words: str) -> object:
+def rim(words: str) -> "Artist":
     """What the legend shows of a cube with a frame."""
     from matplotlib.patches import Patch
 
@@ -182,8 +187,8 @@ def _joined(state: Ints, columns: int) -> tuple[Flags, Flags]:
     return same[0], same[1]
 
 
-def _squares(left: Any, low: Any, wide: object, high: object) -> Floats:
+def _squares(left: Floats, low: Floats, wide: ArrayLike, high: ArrayLike) -> Floats:
     """Corners of rectangles, shape (n, 4, 2)."""
-    right, top = left + wide, low + high
+    right, top = np.add(left, wide), np.add(low, high)
     corners = ((left, low), (right, low), (right, top), (left, top))
     return np.stack([np.stack(pair, axis=-1) for pair in corners], axis=-2)

@@ -17,6 +17,7 @@ from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -72,7 +73,9 @@ def plot_curves(
     return tidy(ax, x=x, y=y, title=title)
 
 
-def pairs_of(caller: str, curves: Any, words: str) -> dict[str, tuple[Floats, Floats]]:
+def pairs_of(
+    caller: str, curves: Mapping[str, tuple[ArrayLike, ArrayLike]], words: str
+) -> dict[str, tuple[Floats, Floats]]:
     """Label -> abscissae and ordinates as arrays of numbers of one length.
 
     Examples
@@ -132,7 +135,7 @@ def log_from_zero(ax: "Axes", values: Sequence[Values]) -> None:
     ax.set_ylim(bottom=min(0.0, float(every.min())))
 
 
-def plain_log(axis: Any) -> None:
+def plain_log(axis: "XAxis | YAxis") -> None:
     """A logarithmic axis with numbers such as 0.5, 20 and 1,000 instead of powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogFormatter
 

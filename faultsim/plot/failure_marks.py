@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from faultsim.arrays import Flags, Floats, LongIntegers
 from faultsim.data.event_kinds import EventKind
+from faultsim.plot.base import shapes_of
 from faultsim.plot.held_runs import Runs
 from faultsim.plot.theme import current
 from faultsim.results.held import nodes_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
@@ -93,10 +95,10 @@ def _is_held(result: "Result", node: LongIntegers, at: Floats) -> Flags:
 def draw_failures(
     ax: "Axes",
     result: "Result",
-    scaled: Callable[[Any], Floats],
+    scaled: Callable[[Floats], Floats],
     down: Down,
     placed: Runs | None,
-) -> list[object]:
+) -> "list[Artist]":
     """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
 
     `placed` are the rows of all stays, then of the down times, if rows are not nodes. Returns what the legend shows.
@@ -116,7 +118,7 @@ def draw_failures(
         )
     failed = np.flatnonzero(events["kind"] == EventKind.FAILURE)
     height = events["node"][failed] + 0.5 if placed is None else _heights(result, failed, down, placed)
-    marks: list[object] = []
+    marks: list[Artist] = []
     for kills, colour, label in (
         (False, current().soft, "failure"),
         (True, current().kill, "failure that kills a job"),
@@ -152,7 +154,7 @@ def _heights(result: "Result", failed: LongIntegers, down: Down, placed: Runs) -
     return np.array(found, dtype=float)
 
 
-def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> object:
+def _crosses(ax: "Axes", where: Floats, colour: str, label: str) -> "Artist":
     """Draw crosses, each on its halo, as one collection: with path effects each would be drawn by itself."""
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D
@@ -203,12 +205,12 @@ def draw_rectangles(
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba_array
 
-    corners: Any = np.empty((len(left), 4, 2))  # one array is faster than the list that is declared
+    corners = np.empty((len(left), 4, 2))
     corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
     corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
     ax.add_collection(
         PolyCollection(
-            corners,
+            shapes_of(corners),
             facecolors=to_rgba_array(list(fills))[kind],
             edgecolors=current().ground if edges else "none",
             linewidths=0.4 if edges else 0.0,
@@ -228,8 +230,16 @@ def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
 
     points = np.concatenate([corners, corners[:, :1]], axis=1).reshape(-1, 2)
     codes = np.tile(np.array([Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY], np.uint8), len(corners))
-    lines: dict[str, Any] = {"edgecolors": current().ground, "linewidths": 0.0, "alpha": PALE, "rasterized": True}
-    ax.add_collection(PathCollection([Path(points, codes)], facecolors="none", hatch=hatch, **lines), autolim=False)
+    shape = PathCollection(
+        [Path(points, codes)],
+        facecolors="none",
+        edgecolors=current().ground,
+        linewidths=0.0,
+        alpha=PALE,
+        rasterized=True,
+        hatch=hatch,
+    )
+    ax.add_collection(shape, autolim=False)
 
 
 def cross(ax: "Axes", x: Floats, y: Floats, half: float, shades: list[str]) -> None:
@@ -240,18 +250,19 @@ def cross(ax: "Axes", x: Floats, y: Floats, half: float, shades: list[str]) -> N
         return
     up = np.stack([np.stack([x - half, y - half], axis=-1), np.stack([x + half, y + half], axis=-1)], axis=1)
     fall = np.stack([np.stack([x - half, y + half], axis=-1), np.stack([x + half, y - half], axis=-1)], axis=1)
-    lines: Any = np.concatenate([up, fall])
-    ax.add_collection(LineCollection(lines, colors=shades * 2, linewidths=1.1, zorder=3))
+    ax.add_collection(
+        LineCollection(shapes_of(np.concatenate([up, fall])), colors=shades * 2, linewidths=1.1, zorder=3)
+    )
 
 
-def crossed(words: str) -> object:
+def crossed(words: str) -> "Artist":
     """What the legend shows of nodes that are down."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=current().soft, hatch="xxx", edgecolor=current().ground, linewidth=0.0, label=words)
 
 
-def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> object:
+def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> "Artist":
     """What the legend shows of a kind of bars."""
     from matplotlib.patches import Patch
 

@@ -2,7 +2,9 @@
 
 import io
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from faultsim.plot.theme import root_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +28,6 @@ def shown(drawn: Drawn) -> Drawn:
 
 def _png(drawn: "Axes | Figure") -> bytes:
     """The whole figure."""
-    figure: Any = drawn.figure
     picture = io.BytesIO()
-    figure.savefig(picture, format="png", bbox_inches="tight")
+    root_figure(drawn).savefig(picture, format="png", bbox_inches="tight")
     return picture.getvalue()

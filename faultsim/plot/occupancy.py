@@ -3,7 +3,7 @@
 import io
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from faultsim.plot.base import (
     new_figure,
     on,
     room,
+    shapes_of,
     three_digits,
     time_unit,
     verbatim,
@@ -35,6 +36,8 @@ from faultsim.plot.touching import FILLS, STRONG, job_colours, neighbours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from PIL import Image
 
     from faultsim.results.result import Result
 
@@ -291,7 +294,7 @@ def _slices(ax: "Axes | None", state: LongIntegers, down: Flags, names: list[str
     left, low = nodes[:, 0] + column * step_x, nodes[:, 1] + (rows - 1 - row) * step_y
     half = 0.5 * (EDGE + 0.16)
     corners = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
-    squares: Any = np.stack([left, low], axis=-1)[:, None, :] + corners
+    squares = shapes_of(np.stack([left, low], axis=-1)[:, None, :] + corners)
     ax.add_collection(
         PolyCollection(squares, facecolors=_paints(state, colours).reshape(-1, 3), linewidths=0.0, rasterized=True)
     )
@@ -345,7 +348,7 @@ def _flat(points: Values) -> Floats:
     return np.stack([(x - y) * COS, z - (x + y) * SIN], axis=-1)
 
 
-def _cubes(state: LongIntegers, colours: LongIntegers) -> Any:
+def _cubes(state: LongIntegers, colours: LongIntegers) -> "PolyCollection":
     """One cube per node as polygons, the far ones first so that the near ones hide them."""
     from matplotlib.collections import PolyCollection
 
@@ -356,9 +359,8 @@ def _cubes(state: LongIntegers, colours: LongIntegers) -> Any:
     paint = _paints(job, colours)
     shapes = [_flat(nodes[:, None, :] + half * np.array(corners)) for corners, _ in FACES]
     lit = [paint * light for _, light in FACES]
-    polygons: Any = np.stack(shapes, axis=1).reshape(-1, 4, 2)
     return PolyCollection(
-        polygons,
+        shapes_of(np.stack(shapes, axis=1).reshape(-1, 4, 2)),
         facecolors=np.stack(lit, axis=1).reshape(-1, 3),
         linewidths=0.0,
         rasterized=state.size > 1024,
@@ -466,21 +468,22 @@ def animate_occupancy(
 
 def _frames(
     result: "Result", frames: int, begin: checks.Duration | None, end: checks.Duration | None, view: View
-) -> list[Any]:
+) -> "list[Image.Image]":
     figure = new_figure(4.8, 4.6)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image  # matplotlib needs it too
 
     first, last = result.span
     from_, to = (first if begin is None else _moment(result, begin), last if end is None else _moment(result, end))
     times = np.linspace(from_, to, frames + 1)
-    canvas: Any = figure.canvas
+    canvas = FigureCanvasAgg(figure)
     figure.set_dpi(80)
     ax, pictures, fills = figure.add_subplot(), [], Fills(job_colours(result), [])
     for moment in (times[:-1] + times[1:]) / 2:
         ax.clear()
         _draw(result, float(moment), view, ax, fills)
-        canvas.draw()
+        canvas.draw()  # type: ignore[no-untyped-call]
         figure.set_layout_engine("none")  # the same place in every frame
-        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])  # type: ignore[no-untyped-call]
         pictures.append(picture.quantize(64, dither=Image.Dither.NONE))
     return pictures

@@ -1,7 +1,8 @@
 """What a pod can promise over the availability of its hosts, by switches and by wires."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from faultsim.plot.given import refuse
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 #: Lines of different colours, points of each, and the least and the largest share of time that hosts are down.
@@ -23,15 +25,22 @@ _WORDS = {"ocs": "optical switches", "static": "static wiring"}
 _STYLES: "dict[str, Literal['-', '--']]" = {"ocs": "-", "static": "--"}
 
 
+class Wired(Protocol):
+    """What is needed of a `faultsim.Pod`."""
+
+    @property
+    def wiring(self) -> Literal["ocs", "static"]: ...
+
+
 class PlanLike(Protocol):
     """What is needed of a `faultsim.PodPlan`."""
 
     @property
-    def pod(self) -> Any:
+    def pod(self) -> Wired:
         """The machine, with its wiring."""
 
     @property
-    def wanted(self) -> Sequence[tuple[Any, int]]:
+    def wanted(self) -> Sequence[tuple[object, int]]:
         """Slices and how many of each."""
 
     @property
@@ -39,7 +48,7 @@ class PlanLike(Protocol):
         """Share of the time that a host is up."""
 
     @property
-    def promises(self) -> Any:
+    def promises(self) -> Mapping[str, Values]:
         """The table, which with a trace says what that promises."""
 
     def promised_share(self, shape: str, availability: ArrayLike, probability: float, wiring: str) -> Values:
@@ -95,9 +104,9 @@ def plot_promises(
     planned = 1.0 - plan.availability
     least, most = min(_DOWN[0], planned / 2 or 1.0), min(0.9, max(_DOWN[1], 1.5 * planned))
     down = np.geomspace(least, most, _POINTS)
-    handles: list[object] = []
+    handles: list[Artist] = []
     drawn = []
-    ink: dict[str, Any] = {"color": current().ink, "linestyle": "none", "markersize": 6.5}
+    ink = partial(Line2D, [], [], color=current().ink, linestyle="none", markersize=6.5)
     for i, row in enumerate(rows):
         shape = str(plan.wanted[row][0])
         lines = {wiring: 100.0 * plan.promised_share(shape, 1.0 - down, chance, wiring) for wiring in _WORDS}
@@ -116,16 +125,12 @@ def plot_promises(
         if (by_trace := _by_trace(plan.promises, shape, chance)) is not None and planned > 0.0:
             ax.plot([planned], [100.0 * by_trace], "X", color=colour(i), markersize=8, markeredgecolor=current().ink,
                     zorder=5, clip_on=False)  # fmt: skip
-    soft: dict[str, Any] = {"color": current().soft, "linewidth": 1.5}
-    handles += [
-        Line2D([], [], linestyle=_STYLES[wiring], label=word, **soft)
-        for wiring, word in _WORDS.items()
-        if wiring in drawn
-    ]
+    soft = partial(Line2D, [], [], color=current().soft, linewidth=1.5)
+    handles += [soft(linestyle=_STYLES[wiring], label=word) for wiring, word in _WORDS.items() if wiring in drawn]
     has_trace = "failures" in plan.promises and _by_trace(plan.promises, str(plan.wanted[0][0]), chance) is not None
-    handles.append(Line2D([], [], marker="o", label="planned", **ink))
+    handles.append(ink(marker="o", label="planned"))
     if has_trace:
-        handles.append(Line2D([], [], marker="X", label="by the trace", **ink))
+        handles.append(ink(marker="X", label="by the trace"))
     if planned > 0.0:
         ax.axvline(planned, color=current().soft, linewidth=0.8, linestyle=":", zorder=1)
     ax.set_xscale("log")
@@ -137,7 +142,7 @@ def plot_promises(
     return ax
 
 
-def _by_trace(promises: Any, shape: str, chance: float) -> float | None:
+def _by_trace(promises: Mapping[str, Values], shape: str, chance: float) -> float | None:
     """What the trace of a plan promises of a shape."""
     column = f"share_{100 * chance:.10g}"
     if "failures" not in promises or column not in promises:

@@ -1,7 +1,7 @@
 """Reservations in a chart of nodes over time: hatched areas behind the jobs."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from faultsim.plot.theme import current
 from faultsim.results.reserved import reservations_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
@@ -49,7 +50,9 @@ def reserved_areas(result: "Result", *, whole: bool) -> tuple[Floats, Floats, Lo
     return left, right, low.astype(np.int64), high.astype(np.int64)
 
 
-def draw_reservations(ax: "Axes", result: "Result", scaled: Callable[[Any], Floats], *, whole: bool) -> list[object]:
+def draw_reservations(
+    ax: "Axes", result: "Result", scaled: Callable[[Floats], Floats], *, whole: bool
+) -> "list[Artist]":
     """Hatch the reservations of a run, below everything else.  Returns what the legend shows."""
     from matplotlib.collections import PathCollection
     from matplotlib.patches import Patch
@@ -62,7 +65,10 @@ def draw_reservations(ax: "Axes", result: "Result", scaled: Callable[[Any], Floa
     corners[:, [0, 3, 4], 0], corners[:, [1, 2], 0] = scaled(begin)[:, None], scaled(end)[:, None]
     corners[:, [0, 1, 4], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
     codes = np.tile(np.array([Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY], np.uint8), len(begin))
-    look: dict[str, Any] = {"edgecolor": current().soft, "hatch": HATCH, "linewidth": 0.0}
+    edge = current().soft
     area = Path(corners.reshape(-1, 2), codes)
-    ax.add_collection(PathCollection([area], facecolors="none", zorder=0.5, rasterized=True, **look), autolim=False)
-    return [Patch(facecolor="none", label="reserved", **look)]
+    shape = PathCollection(
+        [area], facecolors="none", edgecolor=edge, hatch=HATCH, linewidth=0.0, zorder=0.5, rasterized=True
+    )
+    ax.add_collection(shape, autolim=False)
+    return [Patch(facecolor="none", edgecolor=edge, hatch=HATCH, linewidth=0.0, label="reserved")]

@@ -3,7 +3,7 @@
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -200,7 +200,7 @@ def _draw_lines(
     metric: str,
     found: "Cells | Mapping[str, Values]",
     x: str,
-    lines: Mapping[Any, None],
+    lines: Sequence[tuple[object, ...]],
     keys: Sequence[tuple[object, ...]],
 ) -> None:
     """A line with its band for each of `lines`, of the cells whose key it is; of an axis of words, marks with bars."""
@@ -330,10 +330,10 @@ def plot_panels(
     return figure
 
 
-def _lines(found: Cells, others: Sequence[str], x: str) -> tuple[Mapping[Any, None], list[tuple[object, ...]]]:
+def _lines(found: Cells, others: Sequence[str], x: str) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     """Each combination of values of the other axes once, and that of each cell."""
     keys = list(zip(*(map(_key, found[name].tolist()) for name in others), strict=True)) or [()] * len(found[x])
-    lines = dict.fromkeys(keys)
+    lines = list(dict.fromkeys(keys))
     if len(lines) > MOST_LINES:
         raise OptionError(
             f"{len(lines)} lines ({', '.join(others)}) are more than the {MOST_LINES} that a figure can show; "

@@ -6,11 +6,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar, cast
 
 from faultsim import checks
 from faultsim.entries import entry
 from faultsim.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, FigureBase
 
 ThemeName = Literal["light", "dark"]
 
@@ -133,17 +137,21 @@ def widest() -> float:
     return _WIDEST.get()
 
 
-def root_figure(ax: Any) -> Any:
-    """The figure that an Axes is on, not a part of it."""
-    figure = ax.figure
-    while getattr(figure, "figure", figure) is not figure:
+def root_figure(drawn: "Axes | FigureBase") -> "Figure":
+    """The figure that an Axes, or a part of a figure, is on; a figure itself."""
+    from matplotlib.figure import SubFigure
+
+    figure = drawn.figure
+    while isinstance(figure, SubFigure):
         figure = figure.figure
     return figure
 
 
-def _fits(ax: object) -> ThemeName:
+def _fits(ax: "Axes") -> ThemeName:
     """The theme whose ink can be read on the figure of an Axes."""
-    red, green, blue, opacity = root_figure(ax).get_facecolor()
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, opacity = to_rgba(root_figure(ax).get_facecolor())
     dark = opacity > 0.5 and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     return "dark" if dark else "light"
 
@@ -176,8 +184,7 @@ def themed(draw: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        name: Any = kwargs.get("theme")
-        ax: object = kwargs.get("ax")
+        name, ax = cast("ThemeName | None", kwargs.get("theme")), cast("Axes | None", kwargs.get("ax"))
         if ax is not None and (isinstance(ax, type) or not hasattr(ax, "add_collection")):
             hint = ": figure.add_subplot() makes one" if hasattr(ax, "savefig") else ""
             raise OptionError(f"{draw.__name__}: ax must be an Axes of matplotlib, got {type(ax).__name__}{hint}")

@@ -1,6 +1,6 @@
 """The Gantt chart of a workflow run: which node worked on which job, what failures ended, and what was decided."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.plot.touching import FILLS, coloured, next_node, touching
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from faultsim.results.workflow_result import WorkflowResult
@@ -119,7 +120,7 @@ def _bars(
         ax.add_collection(bars)
 
 
-def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values) -> list[object]:
+def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values) -> "list[Artist]":
     """What the legend says of the colours, if they are few enough to be told apart."""
     here, at = np.unique(stays["workflow"], return_index=True)
     if len(here) > 8 or len(set(fills[at].tolist())) < len(here):
@@ -130,9 +131,10 @@ def _workflows(result: "WorkflowResult", stays: dict[str, Values], fills: Values
     return [swatch(verbatim(name), fill, 1.0, None) for name, fill in zip(names, fills[at].tolist(), strict=True)]
 
 
-def _decisions(ax: "Axes", stays: dict[str, Values], begin: Floats, end: Floats) -> list[object]:
+def _decisions(ax: "Axes", stays: dict[str, Values], begin: Floats, end: Floats) -> "list[Artist]":
     """A dot for each decision; a line to it from where a failure ended the stay of its job before."""
-    marks: list[Any] = ax.plot(
+    marks: list[Artist] = []
+    marks += ax.plot(
         begin, stays["node"], linestyle="none", marker="o", markersize=3.5, color=current().ink, zorder=4,
         label="decision", path_effects=halo(), clip_on=False,
     )  # fmt: skip
@@ -198,12 +200,12 @@ def labels_of(result: "WorkflowResult", stays: dict[str, Values]) -> list[str]:
     return found
 
 
-def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[object]:
+def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> "list[Artist]":
     """Down times, and crosses on the failures; the entries of the legend."""
     trace, events = result.failures, result.events
     if trace is None:
         return []
-    marks: list[object] = []
+    marks: list[Artist] = []
     down = trace.downtime > 0
     if down.any():
         left = (trace.time[down] - first) / seconds

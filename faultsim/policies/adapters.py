@@ -29,7 +29,7 @@ class CheckedOrder:
         """The order's keys as a contiguous float64 array."""
         return self.checked(self.ask(queue, now), queue, now)
 
-    def checked(self, given: Any, queue: WaitingJobs, now: float) -> Floats:
+    def checked(self, given: object, queue: WaitingJobs, now: float) -> Floats:
         """The same of what the order has given already."""
         name, n = type(self.order).__name__, len(queue.index)
         try:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache, partial
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Protocol, Self
 
 from faultsim import checks
 from faultsim.arrays import Values
@@ -27,12 +27,27 @@ FailureCount = Annotated[float, "failures"]
 REMEMBERED = 256
 
 
-class Check(partial[Any]):
+class Check(partial[object]):
     """In the type of a parameter: what a given value is passed to, and replaced by what comes back."""
 
     def __repr__(self) -> str:
         given = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.keywords.items())]
         return f"{self.func.__name__}({', '.join(given)})"
+
+
+class MachineFacts(Protocol):
+    """What a policy may ask of the machine of a run."""
+
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int, int] | None: ...
+    @property
+    def has_boxes(self) -> bool: ...
+    @property
+    def any_nodes(self) -> bool: ...
+    @property
+    def wraps(self) -> bool: ...
 
 
 class Policy(checks.Listed):

@@ -493,7 +493,7 @@ class BigJobs(Victims):
 _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}
 
 
-def _bucket(value: Any) -> Buckets:
+def _bucket(value: Buckets | float | str) -> Buckets:
     if isinstance(value, Buckets):
         return value
     if is_hours(value):

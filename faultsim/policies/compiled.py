@@ -135,7 +135,7 @@ class CompiledOrder(Compiled, QueueOrder):
             )
         return key
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """What else it was made of."""
         return {**super().options(), **({"static": True} if self.static else {})}
 

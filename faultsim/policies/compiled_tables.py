@@ -1,11 +1,11 @@
 """`CompiledScheduler` and `CompiledPlacement`: tables of C functions from packages of their own (faultsim/policy.h)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.data.lowered import Lowered
 from faultsim.errors import DecisionError, OptionError
-from faultsim.policies.base import reads_runtimes
+from faultsim.policies.base import MachineFacts, reads_runtimes
 from faultsim.policies.contract import MOST_BYTES, PlacementTable, SchedulerTable, Tabled, check_version, table_of
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.placement import BOX_ORDERS, BoxOrderWord, Placement
@@ -107,7 +107,7 @@ class CompiledScheduler(Tabled, Scheduler):
         """It needs no interpreter."""
         return False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """What else it was made of."""
         return {"order": self.order, "repairs": self.repairs, "version": self.version}
 
@@ -117,7 +117,7 @@ class CompiledScheduler(Tabled, Scheduler):
         policy = {"name": self.name, "policy": self.title, "order": self.order.lower(), "repairs": self.repairs}
         return {**policy, "object": self}
 
-    def refused(self, what: int, *, now: float, free: int, need: int, placed: bool, **found: Any) -> DecisionError:
+    def refused(self, what: int, *, now: float, free: int, need: int, placed: bool, **found: float) -> DecisionError:
         """The error for what is not possible."""
         fault = _NO_FREE_BOX if what == _NO_ROOM and placed and need <= free else what
         words = _FAULTS[fault].format(free=free, need=need, **found)
@@ -174,7 +174,7 @@ class CompiledPlacement(Tabled, Placement):
         """It needs no interpreter."""
         return False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """What else it was made of."""
         return {"box_order": self.box_order, "version": self.version}
 
@@ -183,7 +183,7 @@ class CompiledPlacement(Tabled, Placement):
         reads_runtimes(self)
         return {"name": self.name, "policy": self.title, "box_order": self.box_order, "object": self}
 
-    def check_machine(self, machine: Any) -> None:
+    def check_machine(self, machine: MachineFacts) -> None:
         """It has a function for boxes, or for nodes."""
         function = "choose" if machine.has_boxes else "take"
         known = machine.has_boxes or machine.any_nodes  # its row says why it is not for others

@@ -32,7 +32,7 @@ class Release(ctypes.Structure):
 
 
 #: Field of faultsim_pass_t -> the type of the function.
-ACTS: dict[str, Any] = {
+ACTS: "dict[str, type[ctypes._CFunctionType]]" = {
     "expected_end": CFUNCTYPE(c_double, c_void_p, c_int32),
     "fits": CFUNCTYPE(c_int, c_void_p, c_int32),
     "start": CFUNCTYPE(c_int, c_void_p, c_int32),
@@ -106,7 +106,9 @@ class PlacementTable(ctypes.Structure):
     ]  # fmt: skip
 
 
-_TABLES: dict[int, Any] = {table.KIND: table for table in (SchedulerTable, PlacementTable)}
+_TABLES: dict[int, type[SchedulerTable | PlacementTable]] = {
+    table.KIND: table for table in (SchedulerTable, PlacementTable)
+}
 
 
 class Compiled:
@@ -126,11 +128,11 @@ class Compiled:
         """What it is called."""
         return type(self).__name__
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """What else it was made of."""
         return {"version": self.version}
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         if isinstance(self.source, str):
             made: Any = type(self)
             return partial(made, self.source, **self.options()), ()

@@ -1,9 +1,9 @@
 """`Key`: a queue order as an expression (model.md#key), and a table of well-known ones."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,7 +137,7 @@ def named_key(text: str) -> Key | None:
     return Key(name) if name in ORDER_COLUMNS else None
 
 
-def _value(node: Node, queue: WaitingJobs, now: float) -> Any:
+def _value(node: Node, queue: WaitingJobs, now: float) -> Values | float:
     if node.operation == "number":
         return node.number
     if node.operation == "column":
@@ -147,7 +147,7 @@ def _value(node: Node, queue: WaitingJobs, now: float) -> Any:
     return _NUMPY[node.operation](*(_value(part, queue, now) for part in node.parts))
 
 
-_NUMPY: dict[str, Any] = {
+_NUMPY: dict[str, Callable[..., Values]] = {
     "negate": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log2": np.log2,
     "log10": np.log10, "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.float_power,
     "min": np.minimum, "max": np.maximum, "<": np.less, "<=": np.less_equal, ">": np.greater,

@@ -7,7 +7,7 @@ from faultsim import checks
 from faultsim.arrays import Flags, Integers
 from faultsim.data.lowered import Lowered
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, OwnPolicy
+from faultsim.policies.base import Check, MachineFacts, OwnPolicy
 from faultsim.policies.curves import CURVES
 
 __all__ = [
@@ -129,18 +129,18 @@ class Placement(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define choose_nodes(self, job, free, state)")
 
-    def check_machine(self, machine: Any) -> None:
+    def check_machine(self, machine: MachineFacts) -> None:
         """Refuse a machine for which the rule has no method; on pods no rule has one, as its row says."""
         if self.is_written() and (machine.has_boxes or machine.any_nodes):
             how, seen = ("choose", "candidates") if machine.has_boxes else ("choose_nodes", "free")
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
-    def place_ranks(self, machine: Any, size: Integers) -> Integers | None:
+    def place_ranks(self, machine: MachineFacts, size: Integers) -> Integers | None:
         """Which form of place jobs of these sizes have, as the machine numbers them; None if there is one form."""
         return None
 
-    def unlisted_sizes(self, machine: Any, size: Integers) -> Flags | None:
+    def unlisted_sizes(self, machine: MachineFacts, size: Integers) -> Flags | None:
         """Which of these sizes no job can have, though the machine has as many nodes; None: it has no list of sizes."""
         return None
 

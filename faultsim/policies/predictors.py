@@ -17,7 +17,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.lowered import Lowered
 from faultsim.data.world import PredictionRows
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
+from faultsim.policies.base import Check, MachineFacts, OwnPolicy, Seconds, Share
 from faultsim.policies.given_columns import own_predictions
 from faultsim.policies.interval_reports import stream
 
@@ -68,7 +68,7 @@ class Predictor(OwnPolicy):
     says_where: ClassVar[bool] = True
     sees_jobs: ClassVar[bool] = False
 
-    def all_predictions(self, trace: FailureTrace | None, machine: Any, seed: int) -> PredictionRows:
+    def all_predictions(self, trace: FailureTrace | None, machine: MachineFacts, seed: int) -> PredictionRows:
         """All predictions of a run, those of a rule in Python checked."""
         if not self.is_written():
             return self.predictions(trace, machine.nodes, seed)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -206,6 +206,6 @@ def _named(name: str, dims: Three) -> list[Three]:
     return [best[size] for size in sorted(best)]
 
 
-def rows_of(shapes: Sequence[Any]) -> list[list[int]]:
+def rows_of(shapes: Sequence[Shape]) -> list[list[int]]:
     """Nine numbers per shape, as the compiled rule takes them."""
     return [[*shape.extents, *shape.spacing, *shape.seed] for shape in shapes]

@@ -2,14 +2,14 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from faultsim import checks
 from faultsim.arrays import Flags, Integers
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check
+from faultsim.policies.base import Check, MachineFacts
 from faultsim.policies.placement import Placement
 from faultsim.policies.shapes import Shape, can_overlap, list_text, shapes_of, three_text
 
@@ -95,11 +95,11 @@ class SlurmTorus(Placement):
                 f"salt={self.salt} has no effect with score={self.score!r}: leave it out, or use score='random'"
             )
 
-    def shapes_on(self, machine: Any) -> tuple[Shape, ...]:
+    def shapes_on(self, machine: MachineFacts) -> tuple[Shape, ...]:
         """The shapes on a torus, by size, equal sizes as listed."""
-        return shapes_of(self.shapes, self.spacing, self.seed, tuple(machine.shape))
+        return shapes_of(self.shapes, self.spacing, self.seed, machine.shape or ())
 
-    def check_machine(self, machine: Any) -> None:
+    def check_machine(self, machine: MachineFacts) -> None:
         """Refuse a mesh, and shapes that do not fit; other machines are refused by their rows."""
         if not machine.has_boxes:
             return
@@ -116,7 +116,7 @@ class SlurmTorus(Placement):
                     f"whose extents divide those of {machine}, with the default spacing, or use unlisted='round_up'"
                 )
 
-    def unlisted_sizes(self, machine: Any, size: Integers) -> Flags:
+    def unlisted_sizes(self, machine: MachineFacts, size: Integers) -> Flags:
         """Which of these sizes no job can have: those without a shape, or above the largest."""
         listed = np.unique([shape.size for shape in self.shapes_on(machine)])
         unlisted: Flags = ~np.isin(size, listed)
@@ -143,7 +143,7 @@ class SlurmTorus(Placement):
         each = np.where(np.isin(size, listed), size, each)
         return np.where(size > machine.nodes, 0, each).astype(np.int32)
 
-    def refusal(self, machine: Any, size: int) -> str:
+    def refusal(self, machine: MachineFacts, size: int) -> str:
         """Why no job of this size can start, and which listed sizes are next to it."""
         listed = sorted({shape.size for shape in self.shapes_on(machine)})
         at = bisect_left(listed, size)

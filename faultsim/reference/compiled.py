@@ -2,7 +2,7 @@
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ NO_BOX, NOT_AS_MANY, NOT_FREE, TAKE_GAVE_UP = range(4)
 class Compiled(Fcfs):
     """A scheduler in C decides, within the pass (model.md#decisions).  Nothing is promised."""
 
-    memory: Any = None
+    memory: "ctypes.Array[ctypes.c_char] | None" = None
 
     def goes_by_order(self, state: State) -> bool:
         return True
@@ -149,7 +149,7 @@ class CompiledPass:
         self.renew()
         return 0
 
-    def shadow(self, place: int, extra: Any) -> float:
+    def shadow(self, place: int, extra: "ctypes._Pointer[ctypes.c_int64]") -> float:
         time, left = self.decision.shadow(self.waits(place).row)
         if extra:
             extra[0] = left
@@ -235,7 +235,7 @@ def nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
     return chosen
 
 
-def mask_of(nodes: Any, words: int) -> NDArray[np.uint64]:
+def mask_of(nodes: Iterable[int], words: int) -> NDArray[np.uint64]:
     """A bit for each node."""
     mask = [0] * words
     for node in nodes:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Integers
+from faultsim.arrays import Integers, Values
 from faultsim.errors import DecisionError
 from faultsim.policies.base import hidden_runtime, no_column
 from faultsim.reference.changes import Changes, changes_since
@@ -564,7 +564,7 @@ class Table:
         there = self._look()
         return there if self._chosen is None else [job for job in self._chosen if job in there]
 
-    def __getitem__(self, key: Any) -> object:
+    def __getitem__(self, key: str | int | slice | Values) -> object:
         """A row, some of the jobs, or a column."""
         if isinstance(key, str):
             return getattr(self, key)
@@ -586,7 +586,7 @@ class Table:
     def tolist(self) -> list[int]:
         return [self._decision._rows[job.index] for job in self._jobs]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Values:
         if name == "runtime":
             if not self._decision._is_for_oracle():
                 raise hidden_runtime()
@@ -616,7 +616,7 @@ def _saved(decision: Decision, job: Job) -> float:
     return where(job, now).safe if is_running and now >= job.start else job.safe
 
 
-_COLUMNS: dict[str, tuple[Callable[[Decision, Job], object], Any]] = {
+_COLUMNS: dict[str, tuple[Callable[[Decision, Job], object], type]] = {
     "index": (lambda decision, job: decision._rows[job.index], np.int32),
     "submit": (lambda decision, job: job.submit, np.float64),
     "wait": (lambda decision, job: decision.now - job.submit, np.float64),

@@ -22,7 +22,7 @@ from faultsim.reference.site.nodes import asks_of
 class Live(Run):
     """A run that is told what happens; the parameters are those of `Run`, of which only the first jobs are known."""
 
-    def __init__(self, settings: Settings, *columns: Any, world: World) -> None:
+    def __init__(self, settings: Settings, *columns: Values, world: World) -> None:
         known = world.known
         submit, runtime, estimate, size = (column[:known] for column in columns)
         super().__init__(settings, submit, runtime, estimate, size, world)

@@ -500,7 +500,7 @@ class State:
                 self.places[row] = (index, begin, self.now, where)
 
 
-def nobody(*_: object, **__: object) -> Generator[str, None, Any]:
+def nobody(*_: object, **__: object) -> Generator[str, None, None]:
     """Nobody is asked."""
     yield from ()
 

@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Iterator
 from html import escape, unescape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from faultsim.plot.base import on
@@ -73,9 +73,8 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     >>> text.startswith('<svg role="img" aria-label="Waits against load"')
     True
     """
-    whole: Any = figure if hasattr(figure, "savefig") else root_figure(figure)
     buffer = io.BytesIO()
-    whole.savefig(buffer, format="svg", metadata={"Date": None}, dpi=RASTER_DPI)
+    root_figure(figure).savefig(buffer, format="svg", metadata={"Date": None}, dpi=RASTER_DPI)
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(without_controls(buffer.getvalue()), parser)
     ids: dict[str, str] = {}

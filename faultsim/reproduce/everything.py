@@ -6,20 +6,20 @@ It works on what a reproduction writes as ``claims.json``, so that the documenta
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from faultsim.reproduce.claims import Verdict, markdown_table
+from faultsim.reproduce.documents import ClaimsDocument
 from faultsim.reproduce.studies import papers
 
 COLUMNS = ("paper", "claims", *map(str, Verdict), "runs", "title")
 
 
-def _counts(document: Mapping[str, Any]) -> list[int]:
+def _counts(document: ClaimsDocument) -> list[int]:
     found = [claim["verdict"] for claim in document["claims"]]
     return [found.count(str(verdict)) for verdict in Verdict]
 
 
-def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]]:
+def overview(documents: Mapping[str, ClaimsDocument]) -> list[list[str | int]]:
     """One row per paper, with the head `COLUMNS`.
 
     Parameters
@@ -33,7 +33,7 @@ def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]
     ]
 
 
-def closing(documents: Mapping[str, Mapping[str, object]]) -> str:
+def closing(documents: Mapping[str, ClaimsDocument]) -> str:
     """How many claims there are, and how many of them hold, in a line.
 
     Examples
@@ -47,7 +47,7 @@ def closing(documents: Mapping[str, Mapping[str, object]]) -> str:
     return f"{sum(sums)} claims of {len(documents)} {papers}: {words or 'none'}"
 
 
-def documents_in(folder: str | Path) -> dict[str, dict[str, object]]:
+def documents_in(folder: str | Path) -> dict[str, ClaimsDocument]:
     """What reproductions wrote into ``folder/NAME/claims.json``, for those papers that are there."""
     found = {}
     for name in papers():
@@ -57,7 +57,7 @@ def documents_in(folder: str | Path) -> dict[str, dict[str, object]]:
     return found
 
 
-def page(documents: Mapping[str, Mapping[str, Any]], *, links: Mapping[str, str]) -> str:
+def page(documents: Mapping[str, ClaimsDocument], *, links: Mapping[str, str]) -> str:
     """Every claim of every paper as Markdown: how many hold, then the paper's value beside ours.
 
     Parameters

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from faultsim.plot import require_matplotlib
 
@@ -44,7 +45,7 @@ def printed_lines(ax: "Axes", at: Iterable[tuple[float, str]], *, across: bool =
         draw(value, color=colour, linestyle=(0, (1.2, 1.6)), linewidth=1.5, zorder=1.5, label=label)
 
 
-def printed_edges(ax: Any, x: Sequence[float], y: Sequence[float], words: str) -> None:
+def printed_edges(ax: "Axes", x: Sequence[float], y: Sequence[float], words: str) -> None:
     """Numbers that the paper prints for edges inside bars, as lines into the bars at `x` from the left."""
     ax.hlines(
         y, [at - 0.45 for at in x], [at - 0.16 for at in x], colors="#000000", linewidths=2.0, zorder=6,
@@ -53,7 +54,7 @@ def printed_edges(ax: Any, x: Sequence[float], y: Sequence[float], words: str) -
 
 
 def band(
-    ax: "Axes", x: Any, low: Any, high: Any, colour: str, *, least: float = 0.0, most: float = np.inf
+    ax: "Axes", x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, *, least: float = 0.0, most: float = np.inf
 ) -> None:  # fmt: skip
     """An interval around a curve, outlined so that bands that overlap can be told apart, within what can be."""
     from matplotlib.colors import to_rgba

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from faultsim.data.text_files import write_text
 from faultsim.plot import new_figure, save
 from faultsim.reproduce.claims import Row, Verdict, markdown_table
+from faultsim.reproduce.documents import ReadingsDocument, VerdictsEntry
 from faultsim.reproduce.report import folder, write_csv
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Readings(Generic[Evidence]):
 
     def judge(
         self, name: str, title: str, *, data: str | Path | None, seed: int, workers: int | None, out: str | Path
-    ) -> dict[str, Any]:
+    ) -> ReadingsDocument:
         """Judge all claims under all readings; writes readings.json, readings.csv and readings.png to `out`.
 
         Returns
@@ -90,7 +91,7 @@ class Readings(Generic[Evidence]):
         found: dict[int, Sequence[Row]] = {}
         for reading, rows in self.made(data=data, seed=seed, workers=workers):
             found[readings.index(dict(reading))] = rows
-        claims = [
+        claims: list[VerdictsEntry] = [
             {
                 "id": row.claim.id,
                 "claim": row.claim.text,
@@ -98,7 +99,7 @@ class Readings(Generic[Evidence]):
             }
             for number, row in enumerate(found[0])
         ]
-        document = {
+        document: ReadingsDocument = {
             "study": name,
             "paper": title,
             "axes": [{"name": axis.name, "values": list(axis.values), "why": axis.why} for axis in self.axes],
@@ -123,7 +124,7 @@ class Readings(Generic[Evidence]):
         return document
 
 
-def _places(document: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _places(document: ReadingsDocument) -> list[tuple[str, ...]]:
     return list(itertools.product(*(axis["values"] for axis in document["axes"])))
 
 
@@ -131,7 +132,7 @@ def _score(verdicts: Sequence[str]) -> float:
     return sum(_SCORE.get(Verdict(verdict), 0.0) for verdict in verdicts) / len(verdicts)
 
 
-def decides(document: Mapping[str, Any], verdicts: Sequence[str]) -> str:
+def decides(document: ReadingsDocument, verdicts: Sequence[str]) -> str:
     """Which axis decides a claim, and how often it holds with each of its values.
 
     Examples
@@ -162,7 +163,7 @@ def decides(document: Mapping[str, Any], verdicts: Sequence[str]) -> str:
     return best
 
 
-def rows(document: Mapping[str, Any]) -> list[list[str]]:
+def rows(document: ReadingsDocument) -> list[list[str]]:
     """The table of one study, the head first: claims, the verdict at the default, how often it holds, what decides."""
     table = [["id", "claim", "at the default", "holds in", "partly in", "which axis decides"]]
     for claim in document["claims"]:
@@ -172,7 +173,7 @@ def rows(document: Mapping[str, Any]) -> list[list[str]]:
     return table
 
 
-def text(document: Mapping[str, Any]) -> str:
+def text(document: ReadingsDocument) -> str:
     """The same for a terminal."""
     lines = [document["paper"], document["about"], ""]
     lines += [f"{axis['name']}: {', '.join(axis['values'])}. {axis['why']}" for axis in document["axes"]]
@@ -182,7 +183,7 @@ def text(document: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def page(documents: Mapping[str, Mapping[str, Any]], missing: Sequence[str]) -> str:
+def page(documents: Mapping[str, ReadingsDocument], missing: Sequence[str]) -> str:
     """All studies' readings as Markdown.
 
     Parameters
@@ -229,7 +230,7 @@ def page(documents: Mapping[str, Mapping[str, Any]], missing: Sequence[str]) -> 
     return "\n".join(lines)
 
 
-def documents_in(place: str | Path, names: Sequence[str]) -> dict[str, dict[str, object]]:
+def documents_in(place: str | Path, names: Sequence[str]) -> dict[str, ReadingsDocument]:
     """What was written into ``place/NAME/readings.json``, for those studies that are there."""
     paths = {name: Path(place) / name / "readings.json" for name in names}
     return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.is_file()}
@@ -245,7 +246,7 @@ _COLOURS = {
 }
 
 
-def picture(document: Mapping[str, Any]) -> "Figure":
+def picture(document: ReadingsDocument) -> "Figure":
     """Claims by readings, and below them what each reading is; the first column is the default."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch

@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
+from faultsim.reproduce.documents import ClaimsDocument
 from faultsim.reproduce.history import COUNT, DRAWN, MENDED, before
 from faultsim.version import MODEL_REVISION
 
@@ -179,10 +180,10 @@ class Report(Generic[Evidence]):
         ]
         return "\n".join(lines)
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> ClaimsDocument:
         """The same as plain data for JSON."""
         grids = {"tables": [{"title": grid.title, "rows": list(map(list, grid.rows))} for grid in self.grids]}
-        return {
+        document = {
             "paper": self.title,
             "model_revision": MODEL_REVISION,
             "quick": self.quick,
@@ -196,6 +197,7 @@ class Report(Generic[Evidence]):
             "out": str(self.out),
             "files": [path.name for path in self.files],
         }
+        return cast(ClaimsDocument, document)
 
     def page(self, figures: str = "") -> str:
         """The claims as a Markdown page; `figures` is the way from the page to the figures."""

@@ -70,7 +70,7 @@ class Compiled:
         Where they write, for as long as they are used.
     """
 
-    final: dict[int, Any]
+    final: dict[int, object]
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class One:
         self._names = frozenset([*vars(self), "_names"])
 
     @property
-    def own(self) -> dict[str, Any]:
+    def own(self) -> dict[str, object]:
         """Attributes of a caller."""
         return {name: value for name, value in vars(self).items() if name not in self._names}
 

@@ -3,10 +3,12 @@
 import copy
 import inspect
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
@@ -246,7 +248,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
             raise OptionError("the episode has not ended")
         return self._result
 
-    def render(self) -> Any:
+    def render(self) -> str | NDArray[np.uint8] | None:
         """What there is now: with ``render_mode="ansi"`` text, with ``"rgb_array"`` a picture; otherwise None.
 
         The picture is an array of uint8, of shape (height, width, 3): the nodes above, green if free, red if down, and
@@ -297,7 +299,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         """What is done in place of an action that is not possible: the first that is."""
         return int(np.argmax(mask))
 
-    def _begin(self, decision: Decision, job: int, box: Any = None) -> None:
+    def _begin(self, decision: Decision, job: int, box: Sequence[int] | None = None) -> None:
         """Start a job."""
         decision.start(job, box=box)
         self._reward.started(job, decision.now)

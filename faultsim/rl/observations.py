@@ -3,8 +3,8 @@
 All are arrays of float32 of a fixed shape.  An empty place in the queue is filled in as the preset says.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from gymnasium.spaces import Box, Space
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
-from faultsim.arrays import Floats, LongIntegers
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
@@ -25,7 +25,11 @@ HALF = 3600.0
 LONGEST, NEARLY = 12 * 3600.0, 1e-5
 
 
-def squash(seconds: Any) -> Any:
+#: A time, or an array of times.
+Time = TypeVar("Time", float, Floats)
+
+
+def squash(seconds: Time) -> Time:
     """A time of 0 s or more between 0 and 1: t / (t + 1 h)."""
     return seconds / (seconds + HALF)
 
@@ -59,7 +63,7 @@ class Observation:
     """
 
     slots: ClassVar[int] = 16
-    space: Space[Any]
+    space: Space[object]
 
     def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
         raise NotImplementedError
@@ -89,7 +93,7 @@ class Compact(Observation):
         self._nodes, self._slots = machine.nodes, slots
         self.space = Box(0.0, 1.0, (slots + 1, 4), np.float32)
 
-    def still(self, estimate: object, jobs: Mapping[str, Any]) -> list[Any]:
+    def still(self, estimate: Floats, jobs: Mapping[str, Values]) -> list[Values]:
         """What never changes of jobs: columns 1 and 2."""
         return [squash(estimate), jobs["size"] / self._nodes]
 
@@ -131,7 +135,7 @@ class RLScheduler(Observation):
         self._empty = np.tile(np.array([0, 1, 1, 1, 1, 1, 1, 0], np.float32), (slots, 1))
         self.space = Box(0.0, 1.0, (slots, 8), np.float32)
 
-    def still(self, estimate: Any, jobs: Mapping[str, Any]) -> list[Any]:
+    def still(self, estimate: Floats, jobs: Mapping[str, Values]) -> list[Values]:
         """What never changes of jobs: columns 1 to 6."""
         shares = [estimate / self._longest, jobs["size"] / self._nodes]
         shares += [
@@ -225,7 +229,7 @@ def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[LongIntegers, ...]
     return np.ix_(*(np.arange(at, at + n) % m for at, n, m in zip(box[:3], box[3:], shape, strict=True)))
 
 
-def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> Floats:
+def on_nodes(decision: Decision, machine: Machine, values: Iterable[float], nobody: float) -> Floats:
     """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
     shape = machine.array_shape
     found = np.full(shape, nobody)

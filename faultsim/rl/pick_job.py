@@ -1,7 +1,6 @@
 """`PickJob`: which waiting job starts next."""
 
 import os
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Discrete
@@ -107,8 +106,8 @@ class PickJob(Environment):
         )
         self._slots = slots_shown(observation, slots)
         self._preset = make_observation(observation, whole, on, self._slots)
-        self.observation_space: Any = self._preset.space
-        self.action_space: Any = Discrete(self._slots + 1)
+        self.observation_space = self._preset.space
+        self.action_space: Discrete = Discrete(self._slots + 1)
         self._fits: list[bool] = []
 
     def _settle(self) -> Decision | None:

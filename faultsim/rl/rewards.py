@@ -1,7 +1,6 @@
 """What an environment pays for a step: `REWARDS`."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from faultsim.simulation.stepping import Simulation
 GAMMA = 10.0
 
 #: Metric, a mean over jobs -> what a job of these wait and run times (s) adds to the sum.
-COSTS: dict[str, Callable[[object, Any], Any]] = {
+COSTS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "mean_wait": lambda wait, runtime: wait,
     "mean_response": lambda wait, runtime: wait + runtime,
     "mean_bounded_slowdown": lambda wait, runtime: np.maximum(wait + runtime, GAMMA) / np.maximum(runtime, GAMMA),

@@ -169,7 +169,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
             found = self._attributes(name)
             return tuple(each(*args, **kwargs) if callable(each) else each for each in found)
 
-    def get_attr(self, name: str) -> tuple[Any, ...]:
+    def get_attr(self, name: str) -> tuple[object, ...]:
         """An attribute of each."""
         with self._door.enter():
             return tuple(self._attributes(name))
@@ -209,7 +209,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
             given = self._exact(given, actions)
         return np.array(given, np.int64)
 
-    def _exact(self, given: Any, actions: object) -> Any:
+    def _exact(self, given: Values, actions: object) -> Values:
         """Large unsigned numbers, which int64 may not have."""
         is_unsigned = given.dtype == np.uint64 and given.shape == (self.num_envs,)
         if not is_unsigned or (given >= self.single_action_space.n).any():

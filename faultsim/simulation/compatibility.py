@@ -199,7 +199,7 @@ def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
 
 
 @lru_cache(REMEMBERED)
-def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[str]]]:
+def _doubtful(machine: str, *classes: type[Policy]) -> list[tuple[int, PolicyRow, list[str]]]:
     """Which of these may be rejected, as (place, row, parameters that may); cached, as most runs are short."""
 
     def fits(row: PolicyRow) -> bool:

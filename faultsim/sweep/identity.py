@@ -25,7 +25,7 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -46,14 +46,17 @@ HOOK = "__faultsim_identity__"
 #: allows; where fewer are free, `RecursionError` is reported in the same words.
 MOST_LEVELS = 100
 
+
+class _Open(NamedTuple):
+    """What depends on nodes, and whether the order of its parts counts."""
+
+    kind: str
+    ordered: bool
+    parts: "tuple[Tree, ...]"
+
+
 #: A digest; or what depends on nodes: an `_Open`, or the number of a node.
-Tree = Any
-
-
-class _Open(tuple[Any, ...]):
-    """(kind, whether the order of the parts counts, parts) of what depends on nodes."""
-
-    __slots__ = ()
+Tree: TypeAlias = bytes | int | _Open
 
 
 def identity(thing: object, what: str) -> str:
@@ -103,16 +106,17 @@ def _text(text: str) -> bytes:
 
 def _join(kind: str, parts: Iterable[Tree], ordered: bool = True) -> Tree:
     listed = tuple(parts)
-    if all(type(part) is bytes for part in listed):
-        return _hash(kind, listed if ordered else sorted(listed))
-    return _Open((kind, ordered, listed))
+    digests = [part for part in listed if type(part) is bytes]
+    if len(digests) == len(listed):
+        return _hash(kind, digests if ordered else sorted(digests))
+    return _Open(kind, ordered, listed)
 
 
 def _colored(tree: Tree, colors: Sequence[bytes], done: dict[int, bytes]) -> bytes:
     """The digest of a tree whose nodes have these digests."""
-    if type(tree) is bytes:
+    if isinstance(tree, bytes):
         return tree
-    if type(tree) is int:
+    if isinstance(tree, int):
         return _hash("node", [colors[tree]])
     made = done.get(id(tree))
     if made is None:
@@ -134,7 +138,7 @@ def _number(value: float) -> bytes:
 
 
 #: Exact type -> the bytes of its values.
-_SCALARS: dict[type, Callable[[Any], bytes]] = {
+_SCALARS: dict[type, Callable[..., bytes]] = {
     type(None): lambda _: b"",
     type(...): lambda _: b"",
     type(NotImplemented): lambda _: b"",
@@ -169,7 +173,7 @@ class _Walk:
         self._begun: set[int] = set()  # objects around the one at hand
         self._numbers: dict[int, int] = {}  # of nodes
         self._documents: list[Tree] = []
-        self._waiting: list[tuple[int, Any, list[str]]] = []  # nodes without a document
+        self._waiting: list[tuple[int, types.FunctionType | type, list[str]]] = []  # nodes without a document
         self._kept: list[object] = []  # what has an entry above lives as long: its id is not given again
 
     def digest(self, thing: object) -> bytes:
@@ -273,16 +277,15 @@ class _Walk:
             return self._items(cls.__name__, thing.items())
         if isinstance(thing, set | frozenset):
             return self._of_class(thing, _join("set", self._each(thing, "item"), ordered=False))
-        for kinds, read in _KINDS:
-            if isinstance(thing, kinds):
-                made: Tree = read(self, thing)
-                return made
+        for classes, read in _KINDS:
+            if isinstance(thing, classes):
+                return read(self, thing)
         if hasattr(thing, "py_func") and cls.__module__.partition(".")[0] == "numba":
             return self._wrapper(thing)
         if (found := table_parts(thing)) is not None:
             return self._of_class(thing, self._mixed("table", found))
-        made = self._of_faultsim(thing)
-        return self._object(thing) if made is None else made
+        own = self._of_faultsim(thing)
+        return self._object(thing) if own is None else own
 
     def _mixed(self, kind: str, parts: Iterable[object]) -> Tree:
         """Bytes, and other things."""
@@ -301,13 +304,13 @@ class _Walk:
     def _buffer(self, thing: object) -> Tree:
         return _join(type(thing).__name__, [self._mixed("buffer", array_parts(np.asarray(thing)))])
 
-    def _member(self, thing: Any) -> Tree:
+    def _member(self, thing: enum.Enum) -> Tree:
         return _join("member", [self._tree(type(thing)), _text(str(thing.name)), self._at("value", thing.value)])
 
-    def _method(self, thing: Any) -> Tree:
+    def _method(self, thing: types.MethodType) -> Tree:
         return _join("method", [self._tree(thing.__func__), self._at(f"method {thing.__name__}", thing.__self__)])
 
-    def _partial(self, thing: Any) -> Tree:
+    def _partial(self, thing: "functools.partial[object]") -> Tree:
         parts = [self._at("function", thing.func), _join("arguments", self._each(thing.args, "argument"))]
         parts += [self._named("keywords", thing.keywords, "argument"), self._tree(type(thing))]
         return _join("partial", [*parts, self._named("state", vars(thing))])
@@ -322,7 +325,7 @@ class _Walk:
 
     # -- objects
 
-    def _hook(self, thing: object) -> Any:
+    def _hook(self, thing: object) -> Callable[[], object] | None:
         """The method by which an object gives its own identity, or None."""
         if isinstance(thing, type):
             return None  # it is one for its objects
@@ -420,7 +423,7 @@ class _Walk:
             return _join("method", [_text(name), self._at(f"method {name}", of)])
         return self._global(thing, thing.__qualname__)
 
-    def _code(self, thing: Any) -> Tree:
+    def _code(self, thing: types.FunctionType | type) -> Tree:
         """A function or a class: by name if it is installed, else a node."""
         module, name = str(thing.__module__), thing.__qualname__
         if not is_own(module, self._home):
@@ -459,7 +462,7 @@ def _called(cls: type) -> str:
 
 _ARRAYS = (np.ndarray, *{np.dtype(code).type for code in np.typecodes["All"]})
 #: Kinds of objects -> how they are read; the first that fits.
-_KINDS: tuple[tuple[Any, Callable[[_Walk, Any], Tree]], ...] = (
+_KINDS: tuple[tuple[type | tuple[type, ...], Callable[..., Tree]], ...] = (
     (types.ModuleType, lambda walk, thing: _text(f"module {thing.__name__}")),
     (enum.Enum, _Walk._member),
     (types.MethodType, _Walk._method),

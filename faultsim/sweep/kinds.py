@@ -6,11 +6,12 @@ a run is checked, hashed, begun and turned into a row.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
 from faultsim import checks
+from faultsim.arrays import Indices
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import TAKEN
 from faultsim.data.workflow import Workflow
@@ -37,8 +38,30 @@ _ANY_WORKFLOW = (Workflow([1.0]),)
 _NO_FAILURES = FailureTrace([], [], span=1.0)
 
 
-class Kind:
-    """A kind of tasks.
+Out = TypeVar("Out", covariant=True)
+
+
+@runtime_checkable
+class Digested(Protocol):
+    """An input that has a digest of its content."""
+
+    def digest(self) -> str: ...
+
+
+class Begun(Protocol[Out]):
+    """A run that has begun."""
+
+    def go_on(self, *, stop: Callable[[], bool] | None = None) -> None: ...
+    def result(self) -> Out: ...
+
+
+R = TypeVar("R")
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+class Kind(Generic[R, E, T]):
+    """A kind of tasks: of runs `R`, which are begun as `E` and have a result `T`.
 
     Attributes
     ----------
@@ -76,7 +99,7 @@ class Kind:
             if given.get(name) is not None:
                 change.check(given[name])
 
-    def options(self, given: Mapping[str, object]) -> dict[str, Any]:
+    def options(self, given: Mapping[str, object]) -> dict[str, object]:
         """The keywords of the run, with the policy parameters set by axes; inputs as given."""
         options = {name: given[name] for name in self.axes.options if name in given}
         self.axes.set_parameters(options, {name: value for name, value in given.items() if "." in name})
@@ -117,20 +140,21 @@ class Kind:
             raise InputError(f"the factory of failures must return a FailureTrace, got {shown}")
         return value
 
-    def digest(self, value: Any) -> str:
+    def digest(self, value: object) -> str:
         """The content of an input, but for None."""
-        digest: str = value.digest()
-        return digest
+        if not isinstance(value, Digested):
+            raise InputError(f"an input of runs must have a digest, got {checks.shown(value)}")
+        return value.digest()
 
     # -- runs
 
-    def make(self, options: Mapping[str, object]) -> object:
+    def make(self, options: Mapping[str, Any]) -> R:
         """The run."""
         raise NotImplementedError
 
     def task_id(
         self,
-        run: object,
+        run: R,
         work: str,
         failures: str | None,
         cut: tuple[float, float],
@@ -140,21 +164,21 @@ class Kind:
         """Its content hash, with the digests of what runs and of its failures."""
         raise NotImplementedError
 
-    def begin(self, run: Any) -> object:
+    def begin(self, run: R) -> E:
         """The run, ready for ``go_on`` and ``result``."""
         raise NotImplementedError
 
     # -- rows
 
-    def row(self, execution: Any, cut: tuple[float, float]) -> list[float]:
+    def row(self, execution: E, cut: tuple[float, float]) -> list[float]:
         """The numbers of a run that is over, one for each of `columns`."""
         raise NotImplementedError
 
-    def numbers(self, result: Any, cut: tuple[float, float]) -> list[float]:
+    def numbers(self, result: T, cut: tuple[float, float]) -> list[float]:
         """The same of its result."""
         raise NotImplementedError
 
-    def row_beside(self, execution: Any, result: Any, cut: tuple[float, float]) -> list[float]:
+    def row_beside(self, execution: E, result: T, cut: tuple[float, float]) -> list[float]:
         """The same of a run whose result is needed as well."""
         return self.numbers(result, cut)
 
@@ -162,12 +186,12 @@ class Kind:
         """Reject a metric of one's own that is given by name, if there is none."""
         raise NotImplementedError
 
-    def metric(self, name: str, result: Any, cut: tuple[float, float]) -> float:
+    def metric(self, name: str, result: T, cut: tuple[float, float]) -> float:
         """The metric of this name."""
         raise NotImplementedError
 
 
-class _Jobs(Kind):
+class _Jobs(Kind[Run, Execution | Begun[Result], Result]):
     """Runs of job logs: of `simulate`."""
 
     name = "jobs"
@@ -213,7 +237,7 @@ class _Jobs(Kind):
 
     def task_id(
         self,
-        run: Any,
+        run: Run,
         work: str,
         failures: str | None,
         cut: tuple[float, float],
@@ -222,17 +246,19 @@ class _Jobs(Kind):
     ) -> str:
         return task_id(run, work, failures, cut, texts, own)
 
-    def begin(self, run: Any) -> object:
+    def begin(self, run: Run) -> Execution | Begun[Result]:
         begin = getattr(run, "begin", None)  # a run whose decisions are made in Python has its own way
         return Execution(run) if begin is None else begin()
 
-    def row(self, execution: Execution, cut: tuple[float, float]) -> list[float]:
-        return row_of(*execution.output(), cut)
+    def row(self, execution: Execution | Begun[Result], cut: tuple[float, float]) -> list[float]:
+        if isinstance(execution, Execution):
+            return row_of(*execution.output(), cut)
+        return self.numbers(execution.result(), cut)
 
     def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
         return numbers(result, cut)
 
-    def row_beside(self, execution: object, result: Result, cut: tuple[float, float]) -> list[float]:
+    def row_beside(self, execution: Execution | Begun[Result], result: Result, cut: tuple[float, float]) -> list[float]:
         # Of the result it would take all columns that a table of jobs has.
         return self.row(execution, cut) if isinstance(execution, Execution) else self.numbers(result, cut)
 
@@ -244,13 +270,14 @@ class _Jobs(Kind):
     def metric(self, name: str, result: Result, cut: tuple[float, float]) -> float:
         if not METRICS[name].per_job or cut == (0.0, 0.0):
             return float(result.metrics[name])
-        rows: Any = slice(*without_ends(len(result), *cut))
+        counted = slice(*without_ends(len(result), *cut))
+        rows: slice | Indices = counted
         if not result.all_ran:
-            rows = np.arange(len(result))[rows][result.ended[rows]]
+            rows = np.arange(len(result))[counted][result.ended[counted]]
         return float(METRICS[name].function(Part(result, rows)))
 
 
-class _Workflows(Kind):
+class _Workflows(Kind[WorkflowRun, WorkflowExecution, WorkflowResult]):
     """Runs of workflows: of `simulate_workflows`."""
 
     name = "workflows"
@@ -290,7 +317,7 @@ class _Workflows(Kind):
 
     def task_id(
         self,
-        run: Any,
+        run: WorkflowRun,
         work: str,
         failures: str | None,
         cut: tuple[float, float],
@@ -315,11 +342,13 @@ class _Workflows(Kind):
         )
 
 
+#: A kind, where the same code serves all.
+AnyKind: TypeAlias = Kind[Any, Any, Any]
 JOB_RUNS, WORKFLOW_RUNS = _Jobs(), _Workflows()
-_KINDS: dict[str, Kind] = {kind.name: kind for kind in (JOB_RUNS, WORKFLOW_RUNS)}
+_KINDS: dict[str, AnyKind] = {kind.name: kind for kind in (JOB_RUNS, WORKFLOW_RUNS)}
 
 
-def kind_called(name: str) -> Kind:
+def kind_called(name: str) -> AnyKind:
     """The kind of a sweep in a store.
 
     Examples
@@ -330,7 +359,7 @@ def kind_called(name: str) -> Kind:
     return _KINDS[name]
 
 
-def kind_of(axes: Axes) -> Kind:
+def kind_of(axes: Axes) -> AnyKind:
     """The kind with these axes.
 
     Examples

@@ -11,18 +11,19 @@ from faultsim.errors import OptionError
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import WorkflowRun
-from faultsim.sweep.kinds import JOB_RUNS, Kind
+from faultsim.sweep.kinds import JOB_RUNS, AnyKind
 from faultsim.sweep.labels import Label
 from faultsim.sweep.runner import fill, make_pool
 from faultsim.sweep.store import open_store
 from faultsim.sweep.sweep import pick_sweep, sweep_row
+from faultsim.sweep.sweep_rows import SweepRow
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import Texts, name_of
 from faultsim.sweep.tasks import Inputs, Task
 from faultsim.sweep.wanted import Wanted, own_metrics
 
 #: A named tuple, whose fields are axes.
-Key = TypeVar("Key", bound=tuple[Any, ...])
+Key = TypeVar("Key", bound=tuple[Label, ...])
 #: Axes within a setting -> their values; "replicate" is the replicate.
 Within = Mapping[str, Sequence[Label]]
 #: A number of each run: a column that every store has, by its name, or a function of the result.
@@ -78,8 +79,8 @@ class RunList(Generic[Key]):
         make: Callable[..., Run | WorkflowRun],
         columns: Columns,
         *,
-        order: Callable[..., Any] | None = None,
-        kind: Kind = JOB_RUNS,
+        order: Callable[..., float | tuple[float, ...]] | None = None,
+        kind: AnyKind = JOB_RUNS,
     ) -> None:
         self.name, self.settings, self.columns = name, settings, columns
         self._make, self._order = make, order
@@ -127,7 +128,7 @@ class RunList(Generic[Key]):
     def at(self, place: int) -> Task:
         """The task of this number."""
         key, point = self._points[place]
-        run: Any = self._make(key, *point)
+        run = self._make(key, *point)
         work = run.flows if isinstance(run, WorkflowRun) else run.log
         digest = name_of([*map(self._digest, work)]) if isinstance(work, tuple) else self._digest(work)
         failures = None if run.failures is None else self._digest(run.failures)
@@ -160,7 +161,7 @@ class RunList(Generic[Key]):
         executor: object = None,
         progress: bool | Progress = False,
         command: str = "",
-        base: Mapping[str, Any] | None = None,
+        base: Mapping[str, object] | None = None,
     ) -> dict[Key, dict[str, Floats]]:
         """Run what the store does not have, and what failed before.
 
@@ -203,7 +204,7 @@ class RunList(Generic[Key]):
             begin = end
         return found
 
-    def _row(self, command: str, base: dict[str, object]) -> dict[str, Any]:
+    def _row(self, command: str, base: dict[str, object]) -> SweepRow:
         """The sweep as recorded in the store."""
         points = [list(self._labels(place).values()) for place in range(len(self))]
         document = {"name": self.name, "axes": self.axes, "points": points, "base": base, "metrics": self._own}

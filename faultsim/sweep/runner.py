@@ -12,7 +12,7 @@ import itertools
 import json
 import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from faultsim.simulation.progress import Progress, reporting
 from faultsim.sweep.dask_executor import Dask
 from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
 from faultsim.sweep.store import Store
+from faultsim.sweep.sweep_rows import SweepRow
 from faultsim.sweep.task_hash import canonical, name_of, own_document
 from faultsim.sweep.tasks import Task
 from faultsim.sweep.wanted import Wanted
@@ -62,7 +63,7 @@ def fill(
     maker: Tasks,
     store: Store,
     pool: Pool,
-    row: Mapping[str, Any],
+    row: SweepRow,
     *,
     shard: tuple[int, int] | None = None,
     retry: bool = False,
@@ -243,7 +244,7 @@ class Drive:
 
     # -- rows
 
-    def _take(self, finished: Any) -> None:
+    def _take(self, finished: Iterable[Future[Done]]) -> None:
         """Write finished batches, and set aside those whose worker died."""
         runs: list[tuple[object, ...]] = []
         timing: list[tuple[str, float]] = []

@@ -33,11 +33,11 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from faultsim import checks
@@ -46,6 +46,7 @@ from faultsim.errors import StoreError
 from faultsim.results.revision import check_revision, in_words, is_revision
 from faultsim.sweep.row_digests import TABLES, digests
 from faultsim.sweep.row_schema import ALL_COLUMNS, COLUMNS
+from faultsim.sweep.sweep_rows import SweepDocument, SweepEntry, SweepRow
 from faultsim.version import MODEL_REVISION
 
 #: Version of the layout of the file (``PRAGMA user_version``).
@@ -384,9 +385,9 @@ class Store:
 
     # -- writing
 
-    def add_sweep(self, row: Mapping[str, object]) -> None:
+    def add_sweep(self, row: SweepRow) -> None:
         """Enter a sweep, unless it is already there."""
-        self.enter("INSERT OR IGNORE", "sweep", [tuple(_text(row[name]) for name in TABLES["sweep"].columns)])
+        self.enter("INSERT OR IGNORE", "sweep", [tuple(_text(dict(row)[name]) for name in TABLES["sweep"].columns)])
 
     def add_environment(self, name: str, versions: str) -> None:
         """Enter the versions of the software."""
@@ -540,12 +541,13 @@ class Store:
         """Whether the tasks of a sweep are known to be those of the definition with this content."""
         return any(row[1] == content for part in self.parts("whole", "WHERE sweep = ?", [sweep]) for row in part)
 
-    def document(self, sweep: str) -> dict[str, Any]:
+    def document(self, sweep: str) -> SweepDocument:
         """What a sweep consists of: ``base``, ``axes``, ``warmup``, ``drain``, the names of its own ``metrics``, and
         ``kind``, if it is of workflows."""
         with self.believed():
             (row,) = [row for part in self.parts("sweep", "WHERE id = ?", [sweep]) for row in part]
-            return dict(json.loads(row[-1] or "{}"))
+            document: SweepDocument = json.loads(str(row[-1] or "{}"))
+            return document
 
     def own(self, sweep: str) -> tuple[list[str], dict[str, str]]:
         """Names of a sweep's own metrics, and their numbers as JSON by run."""
@@ -593,7 +595,7 @@ class Store:
             found.update(rows)
         return found
 
-    def sweeps(self) -> list[dict[str, Any]]:
+    def sweeps(self) -> list[SweepEntry]:
         """The sweeps with their counts of tasks done and failed, in the order in which they began.
 
         Returns
@@ -612,7 +614,7 @@ class Store:
         with self.believed():
             counted = {row[0]: dict(zip(names, row[1:], strict=True)) for row in self.read(query)}
             rows = [row for part in self.parts("sweep", "ORDER BY rowid") for row in part]
-            return [_sweep(row) | counted[row[0]] for row in rows]
+            return [cast(SweepEntry, _sweep(row) | counted[row[0]]) for row in rows]
 
     @property
     def size(self) -> int:

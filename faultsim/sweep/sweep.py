@@ -4,7 +4,7 @@ import datetime
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
@@ -21,6 +21,7 @@ from faultsim.sweep.axes import checked_axes
 from faultsim.sweep.grid import Grid, make_grid, with_machines
 from faultsim.sweep.kinds import JOB_RUNS, kind_of
 from faultsim.sweep.labels import label
+from faultsim.sweep.sweep_rows import FillOptions, SweepDocument, SweepEntry, SweepRow
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import by_content, canonical, is_told_by_content, name_of
 from faultsim.sweep.tasks import Maker
@@ -228,13 +229,12 @@ class Sweep:
         from faultsim.sweep.store import open_store
 
         with open_store(":memory:" if store is None else store) as kept:
-            options: dict[str, Any] = {"workers": workers, "executor": executor, "progress": progress}
             row = self._row(command)
-            self._fill(kept, row, shard=shard, retry=retry, **options)
+            self._fill(kept, row, workers=workers, executor=executor, progress=progress, shard=shard, retry=retry)
             # Not `self.id`: a policy written in Python may have changed itself since.
             return read_table(kept, pick_sweep(kept.sweeps(), kept.path, row["id"]))
 
-    def fill(self, store: str | os.PathLike[str], **options: Any) -> Filled:
+    def fill(self, store: str | os.PathLike[str], *, command: str = "", **options: Unpack[FillOptions]) -> Filled:
         """Like `run`, with the same options, but returns counts instead of the table, which may be large.
 
         Examples
@@ -250,12 +250,12 @@ class Sweep:
         from faultsim.sweep.store import open_store
 
         with open_store(store) as kept:
-            return self._fill(kept, self._row(options.pop("command", "")), **options)
+            return self._fill(kept, self._row(command), **options)
 
     def _fill(
         self,
         kept: "Store",
-        row: dict[str, Any],
+        row: SweepRow,
         *,
         workers: int | None = None,
         executor: object = None,
@@ -316,13 +316,13 @@ class Sweep:
             return None
 
     @property
-    def _points(self) -> list[list[dict[str, Any]]]:
+    def _points(self) -> list[list[dict[str, object]]]:
         return [[dict(point) for point in dimension.labels] for dimension in self.grid.dimensions]
 
-    def _row(self, command: str) -> dict[str, Any]:
+    def _row(self, command: str) -> SweepRow:
         """The sweep as recorded in the store."""
         base = {name: _described(value) for name, value in self.base.items() if value is not None}
-        document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
+        document: SweepDocument = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
         sizes = {"replicates": self.replicates, "tasks": len(self)}
         return sweep_row(
             self.id, self.name, self.axes, **sizes, command=command, document=document, wanted=self._maker.wanted
@@ -337,9 +337,9 @@ def sweep_row(
     replicates: int,
     tasks: int,
     command: str,
-    document: dict[str, object],
+    document: SweepDocument,
     wanted: Wanted,
-) -> dict[str, object]:
+) -> SweepRow:
     """A sweep as recorded in a store; `document` is what it consists of, without kind and metrics."""
     if wanted.kind is not JOB_RUNS:
         document["kind"] = wanted.kind.name
@@ -425,7 +425,7 @@ def load_sweep(
         return read_table(kept, pick_sweep(kept.sweeps(), checks.file_name(store), sweep))
 
 
-def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, object]:
+def pick_sweep(rows: list[SweepEntry], where: str, wanted: str | None) -> SweepEntry:
     """The row of the requested sweep, by name or id."""
     if not rows:
         raise OptionError(f"{where} holds no sweep")

@@ -27,6 +27,7 @@ from faultsim.sweep.kinds import JOB_RUNS, kind_called
 from faultsim.sweep.row_digests import number_digests, plain_digest
 from faultsim.sweep.row_schema import ALL_COLUMNS, WORKFLOW_COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
+from faultsim.sweep.sweep_rows import SweepEntry
 from faultsim.sweep.task_hash import own_number
 from faultsim.version import MODEL_REVISION
 
@@ -222,9 +223,16 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
     def _part(self, places: Values) -> "SweepTable":
         columns = {name: read_only(column[places]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
-        kept: dict[str, Any] = {"name": self.name, "command": self.command, "base": self.base}
-        kept["model_revision"] = self.model_revision
-        return SweepTable(columns, axes=self._axes, errors=errors, own=self._own, **kept)
+        return SweepTable(
+            columns,
+            axes=self._axes,
+            errors=errors,
+            own=self._own,
+            name=self.name,
+            command=self.command,
+            base=self.base,
+            model_revision=self.model_revision,
+        )
 
     # -- statistics
 
@@ -264,13 +272,13 @@ class SweepTable(Pickled, ColumnTable, ReadOnlyDict):
         return f"<SweepTable{name}: {rows} rows{failed}; axes {', '.join(self._axes) or 'none'}>"
 
 
-def read_table(store: "Store", sweep: Mapping[str, object]) -> SweepTable:
+def read_table(store: "Store", sweep: SweepEntry) -> SweepTable:
     """The table of a sweep in a store, as far as it is done."""
     with store.believed():
         return _read(store, sweep)
 
 
-def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
+def _read(store: "Store", sweep: SweepEntry) -> SweepTable:
     made = store.document(sweep["id"])
     kept = kind_called(made.get("kind", JOB_RUNS.name)).columns
     query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"

@@ -11,6 +11,8 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import parse_policy
 from faultsim.policies.base import Policy
+from faultsim.simulation.run import Run
+from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.grid import Cell, Grid
 from faultsim.sweep.kinds import called
 from faultsim.sweep.labels import Label
@@ -49,7 +51,7 @@ class Task:
     replicate: int
     labels: Mapping[str, Label]
     id: str
-    run: Any
+    run: Run | WorkflowRun
     log: str
     failures: str | None
     inputs: Mapping[str, object]
@@ -159,8 +161,8 @@ class Maker:
         work = self._work(given, replicate, seed)
         failures = self._failures(given, work, replicate, seed)
         options = self.kind.options(given)
-        if isinstance(options.get("predictor"), str):
-            options["predictor"] = parse_policy("predictor", options["predictor"])
+        if isinstance(predictor := options.get("predictor"), str):
+            options["predictor"] = parse_policy("predictor", predictor)
         if draws_from_seed(options.get("predictor")):
             options["seed"] = run_seed(seed, replicate)
         options |= {self.kind.axes.work: work.value, "failures": failures.value}

@@ -9,7 +9,7 @@ import numpy as np
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.identity import identity
-from faultsim.sweep.kinds import JOB_RUNS, Kind
+from faultsim.sweep.kinds import JOB_RUNS, AnyKind, Begun
 
 
 class NoNumberError(OptionError):
@@ -45,14 +45,14 @@ class Wanted:
 
     cut: tuple[float, float] = (0.0, 0.0)
     own: Own = field(default_factory=dict)
-    kind: Kind = JOB_RUNS
+    kind: AnyKind = JOB_RUNS
 
     @property
     def width(self) -> int:
         """How many numbers that is."""
         return len(self.kind.columns) + len(self.own)
 
-    def row(self, run: Any) -> list[float]:
+    def row(self, run: Begun[object]) -> list[float]:
         """The numbers of a run that is over: those of its kind, then its own."""
         if not self.own:
             return self.kind.row(run, self.cut)
@@ -96,7 +96,7 @@ class Wanted:
         }
 
 
-def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Own:
+def own_metrics(given: object, axes: Sequence[str], kind: AnyKind = JOB_RUNS) -> Own:
     """Metrics of the caller's own, checked: names of `faultsim.METRICS`, or a mapping of names to functions.
 
     Raises

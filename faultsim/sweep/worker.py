@@ -5,13 +5,15 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from faultsim.arrays import Floats
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
+from faultsim.simulation.run import Run
+from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.sweep.kinds import Begun
 from faultsim.sweep.wanted import NoNumberError, Wanted
 
 
@@ -41,7 +43,7 @@ class Done:
 TOGETHER, MOMENT = 8, 0.005
 
 
-def do(runs: Sequence[object], wanted: Wanted, stop: threading.Event | None = None) -> Done:
+def do(runs: Sequence[Run | WorkflowRun], wanted: Wanted, stop: threading.Event | None = None) -> Done:
     """Simulate a batch.
 
     A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made
@@ -95,9 +97,10 @@ def do_packed(blob: bytes) -> Done:
     return do(runs, wanted)
 
 
-def _begun(run: object, wanted: Wanted) -> Any:
+def _begun(run: Run | WorkflowRun, wanted: Wanted) -> Begun[object] | Exception:
     """The run, ready to go, or why it cannot."""
     try:
-        return wanted.kind.begin(run)
+        begun: Begun[object] = wanted.kind.begin(run)
+        return begun
     except Exception as error:
         return error

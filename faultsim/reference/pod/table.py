@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
+from faultsim.data.lowered import Lowered
 from faultsim.errors import NotAvailableError
 from faultsim.reference.pod.slices import Place, Shaped, Slices, count, surface
 from faultsim.reference.torus.boxes import Box, BoxTable
@@ -18,7 +18,7 @@ class PodTable(BoxTable):
     are_boxes = False
     place = "slice"
 
-    def __init__(self, machine: dict[str, Any], listed: bool = True) -> None:
+    def __init__(self, machine: Lowered, listed: bool = True) -> None:
         """`listed`: with a list of all slices, `of_size`."""
         x, y, z = machine["cubes"]
         if listed and machine["wiring"] == "ocs" and x * y * z > MOST_SWITCHED:

@@ -96,7 +96,7 @@ def rule_of(state: State) -> Rule:
 # -- the rules: `count` nodes with `ask.cores` on each, or `count` cores in all, of those that are offered
 
 
-def in_order(ask: Ask, offered: Offers, count: int, key: Callable[[int], Any]) -> Offers:
+def in_order(ask: Ask, offered: Offers, count: int, key: Callable[[int], float | tuple[float, ...]]) -> Offers:
     """ "the first nodes in the order of the rule, each with all that it can give until there are enough" """
     taken: Offers = {}
     for node in sorted(offered, key=key):

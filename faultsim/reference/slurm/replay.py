@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from faultsim.data import slurmctld_records as lines
 from faultsim.data.host_lists import expanded
@@ -425,7 +424,7 @@ def _elements_of(text: str) -> tuple[int, int]:
     return count, int(most) if most.isdigit() else -2
 
 
-_ACTIONS: dict[type, Callable[[Replay, Any], None]] = {
+_ACTIONS: dict[type, Callable[..., None]] = {
     lines.Submission: Replay._submission, lines.NewPriority: Replay._new_priority, lines.Priority: Replay._priority,
     lines.QueuedPriority: Replay._queued, lines.Start: Replay._start, lines.JobEnd: Replay._end,
     lines.DownNodeReply: Replay._down_reply, lines.NodeState: Replay._node,

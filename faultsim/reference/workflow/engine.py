@@ -10,7 +10,7 @@ been made twice.  Each rule is one function beside the sentence of the page that
 """
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class WorkflowEngine:
         return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
-def table(rows: list[Any], names: str, types: str) -> dict[str, Values]:
+def table(rows: Sequence[Sequence[float]], names: str, types: str) -> dict[str, Values]:
     """Rows as columns."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(names.split())
     return {

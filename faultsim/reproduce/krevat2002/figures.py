@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faultsim.arrays import Floats
 from faultsim.plot import PALETTE, plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.base import new_figure
 from faultsim.reproduce.krevat2002.inputs import NODES
@@ -37,7 +38,7 @@ BELLS = {"Migration": 70.0, "B+M": 77.0}
 BETWEEN = (90.0, 30.0)
 
 
-def _percent(curve: Curve) -> Any:
+def _percent(curve: Curve) -> Floats:
     return 100.0 * curve["utilization"]
 
 
@@ -84,7 +85,7 @@ def _fig2(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _minutes(curve: Curve, column: str) -> Any:
+def _minutes(curve: Curve, column: str) -> Floats:
     count = np.where(curve[column] > 0, curve[column], np.nan)
     return curve["makespan"] / count / 60.0
 
@@ -156,7 +157,7 @@ def _fig7(evidence: Evidence) -> "Figure":
     figure = new_figure(9.6, 4.6)
     panels = figure.subplots(1, 2)
     for ax, log, letter in zip(panels, LOGS, "ab", strict=True):
-        curves: dict[str, tuple[Any, Any]] = {}
+        curves: dict[str, tuple[Floats, Floats]] = {}
         styles: dict[str, dict[str, object]] = {}
         for name in ("Migration", "B+M"):
             for label, which in (("standard policy", ", always"), ("full policy", ", full")):

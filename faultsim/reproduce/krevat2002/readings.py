@@ -15,6 +15,7 @@ from faultsim.reproduce.krevat2002.checks import run_checks
 from faultsim.reproduce.krevat2002.inputs import load
 from faultsim.reproduce.krevat2002.runs import BOX_ORDERS, COLUMNS, SERIES, Curve, Evidence, plan
 from faultsim.reproduce.readings import Axis, Reading, Readings
+from faultsim.simulation.run import Run
 from faultsim.sweep.run_list import RunList
 
 _SPLIT = "by figure"
@@ -66,7 +67,7 @@ def _made(
         for combination in ((a, b, c) for a in order for b in reservation for c in estimates)
     }
 
-    def made(key: _Key, c: float) -> Any:
+    def made(key: _Key, c: float) -> Run:
         how: dict[str, Any] = {"box_order": key.order, "reservation": key.reservation, "estimates": key.estimates}
         return replace(SERIES[key.series], **how).run(log(key.log, c))
 

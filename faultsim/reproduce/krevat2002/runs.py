@@ -38,7 +38,7 @@ class Series:
     reservation: Literal["any", "fixed"] = "any"
     estimates: Literal["actual", "requested"] = "actual"
 
-    def run(self, log: Any) -> Run:
+    def run(self, log: Workload) -> Run:
         """The run of this series on `log` (run times scaled already)."""
         boxes = "any" if self.flat else self.reservation
         scheduler = EasyBackfill(reservation=boxes) if self.backfill else Fcfs()

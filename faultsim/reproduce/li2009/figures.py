@@ -77,7 +77,7 @@ def _bars(ax: "Axes", e: Evidence, place: Place, metric: str) -> None:
 def _baseline(figure: Any, e: Evidence, place: Place, title: str) -> None:
     """Six panels and the Kiviat graph beside them, on a figure or a part of one."""
     left, right = figure.subfigures(1, 2, width_ratios=(2.1, 1))
-    panels: Any = left.subplots(2, 3)
+    panels = left.subplots(2, 3)
     for ax, metric in zip(panels.flat, _PANELS, strict=True):
         _bars(ax, e, place, metric)
     kiviat = {name: means(e.at(place, name)) for name in METHODS}
@@ -97,7 +97,7 @@ def _one(number: int, source: str) -> Callable[[Evidence], "Figure"]:
 
 def _fig9(e: Evidence) -> "Figure":
     figure = new_figure(13.0, 10.4)
-    parts: Any = figure.subfigures(len(e.what.trace_loads), 1, squeeze=False)
+    parts = figure.subfigures(len(e.what.trace_loads), 1, squeeze=False)
     for part, load in zip(parts.flat, e.what.trace_loads, strict=True):
         _baseline(part, e, Place("trace", load), f"failure-free load {load:g}")
     titled(figure, f"Fig. 9. System trace{'' if e.sources['trace'].real else ' (stand-in)'}", e)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from faultsim.arrays import Floats
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines.torus import Torus
 from faultsim.policies import (
@@ -78,7 +79,7 @@ def placement(key: Key) -> Placement:
     if key.shapes == KREVAT:
         return Balancing() if key.extra == "predictor" else MaxFreePartition()
     dims, rest = MACHINES[key.machine], {"score": key.score, "unlisted": key.unlisted}
-    made: dict[str, dict[str, Any]] = {
+    made: dict[str, dict[str, str]] = {
         "powers": {"shapes": "powers-of-two"},
         "one per size": {"shapes": "one-per-size"},
         "rotations": {"shapes": "+".join(_rotations(dims))},
@@ -257,7 +258,7 @@ def run_list(logs: Mapping[str, Jobs], what: Plan, seed: int) -> RunList[Key]:
         return window(logs[log], r / what.replicates, what.jobs, nodes, offered)
 
     @cache
-    def trace(log: str, machine: str, offered: float, kind: str, r: int) -> Any:
+    def trace(log: str, machine: str, offered: float, kind: str, r: int) -> FailureTrace | None:
         part = jobs(log, machine, offered, r)
         return failures(kind, int(np.prod(MACHINES[machine])), 2.0 * float(part.submit[-1]), r, seed)
 

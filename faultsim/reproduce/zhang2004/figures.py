@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
@@ -183,7 +184,7 @@ def _picture(evidence: Evidence, workload: str, picture: Picture) -> "Figure":
     return figure
 
 
-def _legends(figure: "Figure", axes: Any, picture: Picture) -> None:
+def _legends(figure: "Figure", axes: "NDArray[np.object_]", picture: Picture) -> None:
     """One for the figure where the panels share their curves, else one a panel."""
     names = [[label for label, _, _ in lines] for lines in picture.panels.values()]
     if all(one == names[0] for one in names):
