@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
-from types import FunctionType, UnionType
+from types import FunctionType, ModuleType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -29,6 +29,7 @@ from typing import (
 )  # fmt: skip
 
 from faultsim import renames, vocabulary
+from faultsim.arrays import Values
 from faultsim.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -425,7 +426,7 @@ _SHOWN: set[type] = set()
 def show_types(thing: object) -> None:
     """Give a function, or the public methods of a class, annotations that ``help()`` shows in short words."""
     if isinstance(thing, FunctionType):
-        inside: Any = inspect.unwrap(thing)
+        inside = inspect.unwrap(thing)
         inside.faultsim_types = {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
         inside.__annotations__ = {name: shown_type(kind) for name, kind in inside.__annotations__.items()}
     elif isinstance(thing, type):
@@ -546,7 +547,7 @@ def refuse_masked(name: str, values: object) -> None:
         raise InputError(f"{name}, row {masked.index(True)}: the value is masked, that is, missing")
 
 
-def real_array(name: str, values: object) -> "np.ndarray[Any, Any]":
+def real_array(name: str, values: object) -> "Values":
     """An array of what is given, with nothing that is masked, missing (NaT), complex or a date.
 
     Raises
@@ -696,7 +697,7 @@ def counts_of(what: str, values: object) -> dict[str, int]:
     return {str(name): whole(f"{what}[{name!r:.40}]", count, low=0) for name, count in values.items()}
 
 
-def array(what: str, values: object) -> "np.ndarray[Any, Any]":
+def array(what: str, values: object) -> "Values":
     """An array of what is given, or `InputError` for lists of unequal lengths.
 
     Examples
@@ -747,7 +748,7 @@ def choice(what: str, value: object, known: Iterable[Word]) -> Word:
     raise OptionError(f"{what} must be one of {listed}, got {value!r}")
 
 
-def extra(module: str, name: str, what: str) -> Any:
+def extra(module: str, name: str, what: str) -> ModuleType:
     """The module of an optional dependency, which the extra of this name installs.
 
     Raises

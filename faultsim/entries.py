@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from faultsim import checks
 from faultsim.errors import FaultsimError, OptionError
 
-Called = TypeVar("Called", bound=Callable[..., Any])
+Called = TypeVar("Called", bound=Callable[..., object])
 #: Elements of a container that are looked at.
 _MOST = 1000
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -120,7 +120,7 @@ def _guard_class(cls: type) -> None:
         setattr(cls, name, type(member)(made) if inside is not member else made)
 
 
-def _annotations(function: Any) -> dict[str, object]:
+def _annotations(function: Callable[..., object]) -> dict[str, object]:
     """Types as they were before `checks.show_types` and ``takes`` put words in their place."""
     inside = inspect.unwrap(function)
     return {**inside.__annotations__, **getattr(inside, "faultsim_types", {})}
@@ -209,7 +209,7 @@ def _first(
     return None
 
 
-def _owner(inside: Any) -> str:
+def _owner(inside: Callable[..., object]) -> str:
     name: str = inside.__qualname__.replace(".__init__", "").replace(".__call__", "")
     return name.rpartition("<locals>.")[2]
 
@@ -336,7 +336,7 @@ def _is_numpy(kind: object) -> bool:
     return "numpy" in str(getattr(kind, "__module__", "")) and "_typing" in str(getattr(kind, "__module__", ""))
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     """Whether NumPy makes an array of numbers, times or words of it."""
     import numpy as np
 
@@ -346,7 +346,7 @@ def _is_array(value: Any) -> bool:
     return array.dtype.kind in "biufUSmM" and not (array.dtype.kind in "mM" and bool(np.isnat(array).any()))
 
 
-def _is_container(value: Any, origin: Any, parts: tuple[object, ...]) -> bool:
+def _is_container(value: Any, origin: type, parts: tuple[object, ...]) -> bool:
     import numpy as np
 
     if origin is np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,7 +128,7 @@ class PodPlan(checks.OldNames, TablesOfAResult):
         tables = [self.promises, self.spares, *([] if self._ettr is None else [self._ettr])]
         return "\n".join([table_html(repr(self)[1:-1], (), ()), *(each._repr_html_() for each in tables)])
 
-    def to_pandas(self, table: str = "promises") -> Any:
+    def to_pandas(self, table: str = "promises") -> object:
         """One of the tables, ``"promises"``, ``"spares"`` or ``"ettr"``, as a pandas frame.
 
         Raises
@@ -140,7 +140,7 @@ class PodPlan(checks.OldNames, TablesOfAResult):
         """
         return self._table(table).to_pandas()
 
-    def to_arrow(self, table: str = "promises") -> Any:
+    def to_arrow(self, table: str = "promises") -> object:
         """The same as a pyarrow Table.
 
         Raises

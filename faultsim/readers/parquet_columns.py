@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from types import ModuleType
 from typing import Any
 
 from faultsim import checks
@@ -133,16 +134,16 @@ def _bounded(metadata: Any, size: int, name: str) -> None:
     check_unpacked(name, unpacked, size)
 
 
-def _is_text(arrow: Any, kind: object) -> bool:
+def _is_text(arrow: ModuleType, kind: object) -> bool:
     return bool(arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or _is_view(arrow, kind))
 
 
-def _is_view(arrow: Any, kind: object) -> bool:
+def _is_view(arrow: ModuleType, kind: object) -> bool:
     """Whether it is the type in which polars has text."""
     return hasattr(arrow.types, "is_string_view") and bool(arrow.types.is_string_view(kind))
 
 
-def is_plain(arrow: Any, kind: Any) -> bool:
+def is_plain(arrow: ModuleType, kind: Any) -> bool:
     """Whether a column of this type can be one of numbers, moments, durations or words.
 
     Examples
@@ -159,7 +160,7 @@ def is_plain(arrow: Any, kind: Any) -> bool:
     return bool(_is_text(arrow, kind) or types.is_null(kind) or types.is_primitive(kind) or types.is_decimal(kind))
 
 
-def typed_column(arrow: Any, column: Any) -> list[str] | Values:
+def typed_column(arrow: ModuleType, column: Any) -> list[str] | Values:
     """A chunked array of a plain type as words or a NumPy array."""
     kind = column.type
     if arrow.types.is_null(kind):

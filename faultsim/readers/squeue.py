@@ -7,12 +7,12 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from faultsim import vocabulary
-from faultsim.arrays import Floats, LongIntegers
+from faultsim.arrays import Floats, LongIntegers, Values
 from faultsim.data.queue_state import QueueState
 from faultsim.data.workload import Workload
 from faultsim.entries import entry
@@ -170,7 +170,7 @@ def _state(name: str, rows: Sequence[Row]) -> QueueState:
     limit = np.array([_seconds(where, row, "limit") for where, row in kept])
     cores = np.array([_number(where, row, "cores", 1.0) for where, row in kept])
     nodes = np.array([_number(where, row, "nodes", 1.0) for where, row in kept])
-    columns: dict[str, Any] = {
+    columns: dict[str, Values] = {
         "cores": cores.astype(np.int64), "nodes": nodes.astype(np.int64), "priority": priority,
         "gpus": np.array([_gpus(where, row, one) for (where, row), one in zip(kept, nodes, strict=True)], np.int64),
         "gpus_per": np.full(len(kept), "job"),

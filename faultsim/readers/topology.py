@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.torus.listed_face import ListedRule
@@ -163,7 +164,7 @@ class TorusTopology:
             tori.append((x, y, z, cells, rows))
         return ListedRule(tori, self.nodes)
 
-    def _mask(self, available: object) -> Any:
+    def _mask(self, available: object) -> "NDArray[np.uint8]":
         """One byte per node."""
         given = checks.array("available", available)
         mask = np.zeros(self.nodes, np.uint8)
@@ -239,7 +240,7 @@ class TorusTopology:
             free[wanted] = 1
         return self._segments(free, size // each, each, weight)
 
-    def _segments(self, free: Any, count: int, each: int, weight: object) -> TopologyChoice:
+    def _segments(self, free: "NDArray[np.uint8]", count: int, each: int, weight: object) -> TopologyChoice:
         """One box after another; after a failure a node is taken out (model.md#segments)."""
         chosen, overlaps, is_placed = self._attempt(free, count, each, weight)
         if not is_placed and not overlaps:
@@ -254,7 +255,7 @@ class TorusTopology:
             chosen, overlaps, is_placed = self._attempt(free, count, each, weight)
         return TopologyChoice("placed", tuple(sorted(chosen))) if is_placed else TopologyChoice("no segments")
 
-    def _attempt(self, free: Any, count: int, each: int, weight: object) -> tuple[set[int], bool, bool]:
+    def _attempt(self, free: "NDArray[np.uint8]", count: int, each: int, weight: object) -> tuple[set[int], bool, bool]:
         """The nodes of the boxes, whether a shape used overlaps, and whether all boxes are there."""
         left, chosen, overlaps = free.copy(), set[int](), False
         for _ in range(count):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -259,7 +259,7 @@ def _cells(table: SweepRows, metric: str, found: Cells, columns: Sequence[tuple[
 
 def _shown(column: Values) -> list[Cell]:
     """Values of an axis as cells: numbers stay numbers, "none" among them does not."""
-    values: list[Any] = column.tolist()
+    values: list[float] = column.tolist()
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
         return [Amount(value, value_text(value)) for value in values]
     return [value_text(value) for value in values]

@@ -18,6 +18,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.swf_format import leading_integer
 from faultsim.data.unreadable import MOST_UNREADABLE, unreadable
 from faultsim.data.workload import MOST_LOAD, Workload
+from faultsim.machines import Machine
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 #: Fewer jobs may come in a burst, whose offered load says nothing.
@@ -66,7 +67,7 @@ class Doubtful(Protocol):
     @property
     def failures(self) -> FailureTrace | None: ...
     @property
-    def machine(self) -> Any: ...
+    def machine(self) -> Machine: ...
     def __len__(self) -> int: ...
 
 

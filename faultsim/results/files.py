@@ -1,8 +1,7 @@
 """What a `Result` writes for other programs: schedules (SWF) and Batsim's jobs table (CSV)."""
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -82,7 +81,7 @@ def write_jobs_csv(
         stretch = jobs["response"] / execution
     source, ids = os.path.basename(record.source) or "workload", jobs["id"].tolist()
     places = _places(n, record, held)
-    columns: list[list[Any]] = [
+    columns: list[Sequence[object]] = [
         ids,
         [source] * n,
         ids,

@@ -1,7 +1,6 @@
 """Small tables of a result, which print as they are read."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class PrintedTable(Columns):
             for name, column in self.items()
         }
 
-    def _cell(self, name: str, value: Any) -> str:
+    def _cell(self, name: str, value: float) -> str:
         form = self._formats.get(name, "{}")
         most = self._most.get(name)
         return form.format(value) if most is None or value <= most else f"> {form.format(most)}"

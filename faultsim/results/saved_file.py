@@ -271,7 +271,7 @@ class SavedFile:
             name[len(prefix) + 1 :]: column for name, column in self.arrays.items() if name.startswith(prefix + "/")
         }
 
-    def failures(self, said: dict[str, Any] | None) -> FailureTrace | None:
+    def failures(self, said: Mapping[str, Any] | None) -> FailureTrace | None:
         """The failures of the run, checked against what identifies them."""
         if said is None:
             return None

@@ -87,7 +87,7 @@ class Compiled:
         n: int,
         mode: AutoresetMode,
         threads: int,
-        out: dict[str, Any],
+        out: dict[str, Values],
     ) -> None:
         self._n, self._mode, self._jobs, self._last = n, mode, jobs, len(log) - jobs
         shown = PRESETS[observation](log, machine, slots)
@@ -164,7 +164,7 @@ class Compiled:
         if self._core.reset(np.array(list(which), np.int64)):
             self._draw(self._core.used_up())
 
-    def go(self, actions: LongIntegers, out: dict[str, Any]) -> bool | None:
+    def go(self, actions: LongIntegers, out: dict[str, Values]) -> bool | None:
         """A step of each; whether an episode ended; None: there is no such action."""
         told = self._core.step(actions)
         if told is None:
@@ -194,7 +194,7 @@ class One:
 
     render_mode = None
 
-    def __init__(self, compiled: Compiled, i: int, out: dict[str, Any], slots: int) -> None:
+    def __init__(self, compiled: Compiled, i: int, out: dict[str, Values], slots: int) -> None:
         self._compiled, self._i, self._out = weakref.proxy(compiled), i, out
         self.observation_space, self.action_space = compiled.space, Discrete(slots + 1)
         self._names = frozenset([*vars(self), "_names"])

@@ -123,7 +123,7 @@ class _Unpacker(pickle.Unpickler):
         super().__init__(file)
         self._inputs = inputs
 
-    def persistent_load(self, pid: Any) -> object:
+    def persistent_load(self, pid: str) -> object:
         return self._inputs[pid]
 
 

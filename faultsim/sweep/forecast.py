@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from faultsim import checks
-from faultsim.arrays import Floats, LongIntegers
+from faultsim.arrays import Floats, LongIntegers, Texts, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.queue_state import QueueState
 from faultsim.data.workload import Workload
@@ -296,7 +296,7 @@ class _Ratios:
         return max(limit, ran)
 
 
-def _names(log: Workload) -> Any:
+def _names(log: Workload) -> Texts:
     """What the users are called, or their numbers, as text."""
     found = log.columns["user_name"] if "user_name" in log.further else log.user
     return np.asarray(found).astype(str)
@@ -314,7 +314,7 @@ class _Draws:
     def log(self, runtime: Floats, rng: np.random.Generator | None) -> Workload:
         jobs, active, history = self._jobs, self._active, self._history
         at = np.zeros(len(active))
-        rows: Any = np.zeros(0, np.int64)
+        rows = np.zeros(0, np.intp)
         if history is not None and rng is not None and len(history):
             begin, end = float(history.submit.min()), float(history.submit.max())
             span = min(LONGEST, (end - begin) / 2)
@@ -335,7 +335,7 @@ class _Draws:
             columns=columns,
         )
 
-    def _column(self, name: str, rows: Any) -> Any:
+    def _column(self, name: str, rows: LongIntegers) -> Values:
         parts = []
         for log, part in ((self._jobs, self._active), (self._history, rows)):
             if log is None or not len(part):

@@ -1,6 +1,7 @@
 """What identifies arrays, data frames and sparse matrices: types and values, not how they are kept in memory."""
 
 import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def table_parts(thing: object) -> list[object] | None:
     libraries = {cls.__module__.partition(".")[0] for cls in type(thing).__mro__}
     if "scipy" in libraries and hasattr(thing, "tocoo") and hasattr(thing, "shape"):
         return _sparse(thing)
-    pandas: Any = sys.modules.get("pandas")
+    pandas: ModuleType | None = sys.modules.get("pandas")
     if pandas is None or "pandas" not in libraries:
         return None
     extra = [(name, getattr(thing, name, None)) for name in getattr(thing, "_metadata", ()) if name != "name"]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faultsim import checks
 from faultsim.data.whole_files import check_name
@@ -71,7 +71,9 @@ def merge(
     return Merged(runs, tasks, differing)
 
 
-def _one_revision(target: Any, sources: Sequence[Any], allow_older_results: bool) -> int:
+def _one_revision(
+    target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]], allow_older_results: bool
+) -> int:
     """The model revision of all of them; others are rejected by name, before anything is written."""
     found: dict[str, int | None] = {}
     paths = [*sources, target] if os.path.exists(target) and os.path.getsize(target) else list(sources)
