@@ -29,12 +29,11 @@ from typing import (
 )  # fmt: skip
 
 from faultsim import renames, vocabulary
-from faultsim.arrays import Values
 from faultsim.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 T = TypeVar("T")
 #: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
@@ -547,7 +546,7 @@ def refuse_masked(name: str, values: object) -> None:
         raise InputError(f"{name}, row {masked.index(True)}: the value is masked, that is, missing")
 
 
-def real_array(name: str, values: object) -> "Values":
+def real_array(name: str, values: object) -> "NDArray[Any]":
     """An array of what is given, with nothing that is masked, missing (NaT), complex or a date.
 
     Raises
@@ -697,7 +696,7 @@ def counts_of(what: str, values: object) -> dict[str, int]:
     return {str(name): whole(f"{what}[{name!r:.40}]", count, low=0) for name, count in values.items()}
 
 
-def array(what: str, values: object) -> "Values":
+def array(what: str, values: object) -> "NDArray[Any]":
     """An array of what is given, or `InputError` for lists of unequal lengths.
 
     Examples

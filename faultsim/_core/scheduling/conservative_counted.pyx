@@ -356,6 +356,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef int32_t need = s.need[job], i = -1
     cdef bint starts
     cdef window_t w
+    cdef refusal_t known
     w.need = need
     if s.absences.state != NULL:
         return plan_beside(p, s, job, behind)
@@ -381,7 +382,10 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         s.work.looked += s.now < stop
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
-        i = find_room(p, &w, s, job, need, INFINITY, stop, &begin)
+        refusal_of(&p.refused, need, s.remaining[job], &known)       # which spares a search, or begins it later
+        if known.until < stop:
+            i = earliest(&p.line, &w, s, job, known.until, stop, &known.least, &begin)
+            refuse(&p.refused, need, known.least, stop if i < 0 else begin)
     if i < 0 and p.gains.begin < begin <= p.gains.end and s.now < stop:
         i = joined_room(p, begin, need)
         if i >= 0:

@@ -193,8 +193,9 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     cdef window_t *w = &p.window
     cdef timeline_t *f = &p.line
     cdef double old = p.begin[job], stop = old
-    cdef double longest = 0.0, apart
+    cdef double start = -INFINITY
     cdef bint new_head = head and p.head != job
+    cdef refusal_t known
     cdef int32_t i = -1
     cdef int size
     w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], s.nodes if head else s.need[job] + p.max_growth
@@ -213,11 +214,15 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
         join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
         begin[0], i = s.now, 0
     elif s.now < stop:
-        if head:
-            i = earliest(f, w, s, job, -INFINITY, stop, &longest, begin)
-        else:
-            apart = surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY
-            i = find_room(p, w, s, job, w.ask, apart, stop, begin)
+        known.least = 0.0
+        if not head:
+            # A refusal is beside all reservations: room may be only with what the job itself has reserved.
+            refusal_of(&p.refused, w.ask, s.remaining[job], &known)
+            start = min(known.until, surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY)
+        if start < stop:
+            i = earliest(f, w, s, job, start, stop, &known.least, begin)
+            if not head:
+                refuse(&p.refused, w.ask, known.least, stop if i < 0 else begin[0])
         if i >= 0:
             fill_window(w, f)
     if i >= 0:

@@ -232,24 +232,10 @@ cdef bint choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint really) noe
     return choose_shares(s, &p.choice, job, t, p.window)
 
 
-cdef double find_start(plan_t *p, sim_t *s, int32_t job, double stop, bint *starts) noexcept nogil:
-    """The first time up to `stop` with room for a job that has no shares in the lines, and its nodes into
-    site_t.chosen; inf: none.  `starts`: the nodes are free now.
-    """
-    cdef const site_t *m = site_of(&s.machine)
-    cdef double begin
-    if s.absences.state != NULL:
-        return find_open_start(p, s, job, stop, starts)
-    begin = earliest_start(&p.line, m, s, job, s.now, stop)
-    starts[0] = begin == s.now and choose_at(p, s, job, begin, True)
-    # Room at now that counts on what jobs hold that should have left is not room to start in.
-    if not starts[0] and begin < INFINITY:
-        choose_at(p, s, job, begin, False)
-    return begin
-
-
 cdef double find_open_start(plan_t *p, sim_t *s, int32_t job, double stop, bint *starts) noexcept nogil:
-    """The same where nodes may be closed to the job (model.md#absences)."""
+    """The first time up to `stop` with room for a job that has no shares in the lines, where nodes may be closed to it
+    (model.md#absences), and its nodes into site_t.chosen; inf: none.  `starts`: the nodes are free now.
+    """
     cdef const queue_t *q = &s.queue
     cdef double t = s.now, first, last
     cdef int32_t i, other
@@ -300,7 +286,14 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         i = p.reserved[i].next
     if change_lines(p, s, p.old, p.n_old, old, old_end, False) < 0:
         return NO_MEMORY
-    begin = find_start(p, s, job, old, &starts)
+    if s.absences.state != NULL:
+        begin = find_open_start(p, s, job, old, &starts)
+    else:
+        begin = earliest_start(&p.line, m, s, job, s.now, old)
+        starts = begin == s.now and choose_at(p, s, job, begin, True)
+        # Room at now that counts on what jobs hold that should have left is not room to start in.
+        if not starts and begin < INFINITY:
+            choose_at(p, s, job, begin, False)
     if begin > old:              # never later than it was
         begin = old
         memcpy(m.chosen, p.old, <size_t>p.n_old * sizeof(share_t))
