@@ -108,8 +108,8 @@ class SlurmTorus(Placement):
                 f"SlurmTorus places boxes that wrap around, and {machine} does not: use Torus(..., wrap=True)"
             )
         shapes = self.shapes_on(machine)
-        if self.unlisted == "segments":
-            met = can_overlap([shape for shape in shapes if shape.size & (shape.size - 1) == 0], tuple(machine.shape))
+        if self.unlisted == "segments" and machine.shape is not None:
+            met = can_overlap([shape for shape in shapes if shape.size & (shape.size - 1) == 0], machine.shape)
             if met:
                 raise OptionError(
                     f"segments are boxes that cannot overlap, and those of {met} can: list one shape per power of two, "
@@ -126,7 +126,7 @@ class SlurmTorus(Placement):
             unlisted = self._segments(machine, size) == 0
         return unlisted
 
-    def place_ranks(self, machine: Any, size: Integers) -> Integers | None:
+    def place_ranks(self, machine: MachineFacts, size: Integers) -> Integers | None:
         """How jobs are placed: 1 in one box, 2 + i in boxes of 2^i nodes; None if each has one box."""
         if self.unlisted != "segments":
             return None
@@ -134,7 +134,7 @@ class SlurmTorus(Placement):
         ranks: Integers = np.where(each == size, 1, 2 + np.log2(np.maximum(each, 1)).astype(np.int32)).astype(np.int32)
         return ranks
 
-    def _segments(self, machine: Any, size: Integers) -> Integers:
+    def _segments(self, machine: MachineFacts, size: Integers) -> Integers:
         """Nodes of each box of jobs of these sizes: the size itself if a shape has it; 0: there is no box."""
         listed = np.unique([shape.size for shape in self.shapes_on(machine)])
         each = np.zeros(len(size), np.int64)
