@@ -86,7 +86,8 @@ class Eligibility:
         """Whether the array of a ready task has a slot, which the task takes; else it waits for one."""
         if job.array < 0 or job in self.slots.get(job.array, ()):
             return True
-        if self.room(job.array) and not self.waiting.get(job.array):
+        # Of what is free, the tasks that wait have theirs: each goes "at once to the first that waits".
+        if self.room(job.array) > len(self.waiting.get(job.array, ())):
             self.slots.setdefault(job.array, set()).add(job)
             return True
         self.waiting.setdefault(job.array, []).append(job)

@@ -133,6 +133,15 @@ def test_arrays_begin_tasks_in_order_and_at_most_so_many():
     assert jobs["start"].tolist() == [0, 0, 10, 10, 20]
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_task_takes_a_slot_that_no_other_waits_for(engine):
+    log = fs.Workload(submit=[0, 0, 0, 9], runtime=[9, 9, 5, 5], size=[1, 1, 2, 1])
+    log = log.with_columns(array=[0] * 4, array_limit=[2] * 4)
+    # Both slots are free at 9: one is that of the third job, which enters the queue after jobs that are submitted then.
+    result = jobs_of(log, nodes=2, engine=engine)
+    assert (result["start"].tolist(), result["eligible"].tolist()) == ([0, 0, 14, 9], [0, 0, 9, 9])
+
+
 def test_a_singleton_goes_by_user_and_name():
     log = fs.Workload(
         [0] * 4, [10] * 4, [1] * 4, user=[1, 1, 2, 1],

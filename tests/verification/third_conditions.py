@@ -96,7 +96,7 @@ class Machine:
                 job.slot, job.in_line = True, None
                 return True
             return False
-        if not line and self.room(job) > 0:
+        if self.room(job) > len(line):
             job.slot = True
             return True
         job.in_line = self.lines
