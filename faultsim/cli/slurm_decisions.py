@@ -4,7 +4,6 @@ import argparse
 import math
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import faultsim as fs
 from faultsim.cli.output import print_json, shown
@@ -35,7 +34,7 @@ _SETTINGS = {
 }  # fmt: skip
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``compare-decisions`` to the commands of ``faultsim slurm``."""
     parser = commands.add_parser(
         "compare-decisions",
