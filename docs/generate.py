@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Sites that run Slurm": (
         "read_slurm_conf", "SlurmConf", "SlurmNode", "SlurmPartition", "SlurmAssociation", "SlurmQos", "IgnoredKey",
-        "Slurm", "read_squeue", "QueueState", "forecast", "Forecast", "calibrate_forecast", "Calibration",
+        "read_squeue", "QueueState", "forecast", "Forecast", "calibrate_forecast", "Calibration",
     ),
     "Policies": ("POLICIES", "parse_policy"),
     "Failures": ("FailureTrace", "Domains", "Slowdown"),

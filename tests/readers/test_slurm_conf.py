@@ -120,10 +120,12 @@ class TestConf:
         assert (conf.settings["bf_window"], conf.settings["bf_busy_nodes"]) == (4320, True)
         assert conf.settings["default_queue_depth"] == 50
         assert "2 nodes in no partition: g1, g2" in conf.odd
-        assert conf.scheduler == fs.Slurm(
+        given = fs.Slurm(
             PriorityType="priority/multifactor", PriorityWeightAge=1000, bf_window="3d", bf_busy_nodes=True,
             default_queue_depth=50,
         )  # fmt: skip
+        assert conf.scheduler.options == given.options
+        assert conf.scheduler == given.replace(conf=conf) != given
 
     def test_files_that_are_included(self, site, tmp_path):
         (tmp_path / "more.conf").write_text("PartitionName=gpu Nodes=g[1-2] PriorityTier=3\n")
