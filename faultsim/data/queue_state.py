@@ -8,9 +8,13 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.arrays import Flags, Floats, LongIntegers
+from faultsim.data.columns import Column, as_column
 from faultsim.data.workload import Workload
 from faultsim.entries import entry
 from faultsim.errors import InputError
+
+_HELD = Column("held", "?", "1", None, "Whether the job waits for something other than resources.", "", 0)
+_ORDER = Column("order", "i8", "1", None, "Row of a waiting job.", "", 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +52,18 @@ class QueueState:
     name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "elapsed", checks.real_array("elapsed", self.elapsed).astype(np.float64))
+        if not isinstance(self.jobs, Workload):
+            raise InputError(f"jobs of a QueueState must be a Workload, got {checks.shown(self.jobs)}")
+        elapsed = checks.real_array("elapsed", self.elapsed)
+        if elapsed.dtype.kind not in "biuf" or elapsed.ndim != 1:
+            given = checks.shown(self.elapsed)
+            raise InputError(f"elapsed of a QueueState must be numbers, NaN for jobs that wait, got {given}")
+        object.__setattr__(self, "elapsed", elapsed.astype(np.float64))
         object.__setattr__(self, "now", checks.number("now", self.now))
-        held = np.zeros(len(self.jobs), bool) if self.held is None else np.asarray(self.held, bool)
+        held = np.zeros(len(self.jobs), bool) if self.held is None else as_column(self.held, _HELD)
         object.__setattr__(self, "held", held)
         waiting = np.flatnonzero(np.isnan(self.elapsed))
-        order = waiting if self.order is None else np.asarray(self.order, np.int64)
+        order = waiting if self.order is None else as_column(self.order, _ORDER)
         if sorted(order.tolist()) != waiting.tolist():
             raise InputError("order of a QueueState: not the rows of the waiting jobs, each once")
         object.__setattr__(self, "order", order)
@@ -112,6 +122,7 @@ class QueueState:
         """
         if log.recorded_wait is None:
             raise InputError("of_log: the log has no recorded waits, from which it follows which jobs ran")
+        t = checks.number("t", t, unit="seconds")
         start = log.submit + np.asarray(log.recorded_wait)
         running = (start <= t) & (t < start + log.runtime)
         waiting = (log.submit <= t) & (start > t)

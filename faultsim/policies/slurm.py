@@ -38,8 +38,8 @@ class Slurm(Scheduler):
     SchedulerParameters : str, optional
         As in slurm.conf, split into options: ``"bf_window=4320,bf_busy_nodes"``.
     conf : SlurmConf, optional
-        Whose partitions, accounts and QOS hold, besides the nodes and partitions of the machine.  Without it partitions
-        have Slurm's defaults, accounts and users one share each, and QOS no limits.
+        The configuration that gives partitions their tiers and limits, and users their accounts and QOS.  Without it
+        partitions have Slurm's defaults, accounts and users one share each, and QOS no limits.
     **options
         Settings of slurm.conf and words of SchedulerParameters: ``PriorityWeightAge=1000``, ``bf_window="3d"``.
         Numbers are in Slurm's unit (minutes for ``bf_window``, seconds for ``PriorityMaxAge``); text is a time with its

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import codecs
 import math
-import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -453,7 +452,7 @@ def _numbered(
 ) -> tuple[NDArray[np.int64], tuple[str, ...] | None, int | None]:
     """Numbers of nodes, -1 where missing; their names, if they have names; and the nodes of the machine, if given."""
     raw = file.raw(name)
-    machine = operator.index(machine) if isinstance(machine, SupportsIndex) else machine
+    machine = int(machine) if isinstance(machine, np.integer) else machine
     listed = None if machine is None or isinstance(machine, int) else tuple(map(str, machine))
     of = machine if isinstance(machine, int) else None if listed is None else len(listed)
     texts = [text.strip() for text in raw] if isinstance(raw, list) else None

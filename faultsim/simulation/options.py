@@ -13,6 +13,7 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.arrays import Flags, Integers, LongIntegers
+from faultsim.data.columns import WORKLOAD, as_column, by_name
 from faultsim.data.failures import FailureTrace
 from faultsim.data.lowered import Lowered
 from faultsim.data.workload import Workload
@@ -134,7 +135,7 @@ class RunOptions:
 
     def refused_sizes(self, size: Integers) -> Flags:
         """Which of these sizes no job can have: above the machine, or without a listed shape."""
-        size = checks.real_array("size", size)
+        size = as_column(size, _SIZE)
         unlisted = None if self.placement is None else self.placement.unlisted_sizes(self.machine, size)
         larger: Flags = self.nodes_needed(size) > self.most_nodes
         return larger if unlisted is None else larger | unlisted
@@ -173,6 +174,9 @@ class RunOptions:
                 value = list(map(str, value))
             lowered[name] = value
         return lowered
+
+
+_SIZE = by_name(WORKLOAD)["size"]
 
 
 @lru_cache(REMEMBERED)

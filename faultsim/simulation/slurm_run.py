@@ -46,12 +46,13 @@ class SlurmDecisions(Scheduler):
 
     def __init__(self, slurm: Slurm, site: Site, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
         self._nodes, self._number = _nodes_of(site)
-        record = record_of(slurm, site, log, self._nodes)
+        record = record_of(slurm, site, log, self._nodes, self._number)
         self._site = SlurmNodes(record)
         self._jobs = _Jobs(log, estimate, asks, record)
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
         factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
         self._controller = Controller(self._site, site_of(factors), self._begin)
+        self._requeues = bool(record.settings["JobRequeue"])
         self._waiting: set[int] = set()
         self._running: set[int] = set()
         self._down: set[int] = set()
@@ -102,6 +103,9 @@ class SlurmDecisions(Scheduler):
         controller = self._controller
         queue, running = set(decision.queue.tolist()), set(decision.running.tolist())
         for job in sorted(self._running - running):
+            if job in queue and not self._requeues:  # its node failed, and it may not wait again
+                decision.withdraw(job)
+                queue.discard(job)
             controller.end(job, now, again=now if job in queue else None)
             self._news = now
             if job in queue:
@@ -217,19 +221,15 @@ def _nodes_of(site: Site) -> tuple[list[SlurmNode], list[int]]:
     return [node for _, node, _ in found], [number for _, _, number in found]
 
 
-def record_of(slurm: Slurm, site: Site, log: Workload, nodes: Sequence[SlurmNode]) -> SlurmRecord:
+def record_of(
+    slurm: Slurm, site: Site, log: Workload, nodes: Sequence[SlurmNode], numbers: Sequence[int]
+) -> SlurmRecord:
     """What a configuration would say of the site: its nodes, with the partitions, accounts and QOS of `slurm`."""
-    of_class: dict[str, list[str]] = {}
-    number = 0
-    names = _names_by_number(site)
-    for each in site.classes:
-        of_class[each.name] = names[number : number + each.count]
-        number += each.count
     known: Mapping[str, SlurmPartition] = {part.name: part for part in slurm.partitions}
-    order = {node.name: at for at, node in enumerate(nodes)}
     partitions = []
     for part in site.partitions:
-        members = sorted((name for cls in part.classes for name in of_class[cls]), key=order.__getitem__)
+        of = {number for name in part.classes for number in site.nodes_of(name)}
+        members = [node.name for node, number in zip(nodes, numbers, strict=True) if number in of]
         base = known.get(part.name, SlurmPartition(part.name, default=part.default))
         limit = base.max_time if part.max_time is None else float(part.max_time)  # type: ignore[arg-type]
         partitions.append(replace(base, nodes=tuple(members), max_time=limit))
@@ -240,11 +240,6 @@ def record_of(slurm: Slurm, site: Site, log: Workload, nodes: Sequence[SlurmNode
     for name in {NORMAL, *(word for word in _words(log, "qos", "") if word)}:
         qos.setdefault(name, SlurmQos(name))
     return SlurmRecord(dict(slurm.options), tuple(nodes), tuple(partitions), associations, qos, name="Slurm")
-
-
-def _names_by_number(site: Site) -> list[str]:
-    nodes, numbers = _nodes_of(site)
-    return [nodes[at].name for at in np.argsort(numbers).tolist()]
 
 
 def _accounts_of(log: Workload) -> tuple[SlurmAssociation, ...]:

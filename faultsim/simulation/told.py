@@ -31,7 +31,7 @@ class Told(Mapping[str, Values]):
     Parameters
     ----------
     first : Workload
-        The first jobs; or whose names and types the columns have, if there are none yet (`empty`).
+        The first jobs.  With `empty` there are none yet, and it gives the columns their names and types.
     """
 
     def __init__(self, first: Workload, *, empty: bool = False) -> None:

@@ -93,6 +93,17 @@ def test_a_job_that_lost_its_node_waits_for_121_seconds(tmp_path):
     assert 221 <= start <= 221 + 60
 
 
+def test_a_job_that_may_not_be_requeued_is_gone(tmp_path):
+    conf = conf_of(tmp_path, more="JobRequeue=0")
+    log = fs.Workload([0, 10], [1000, 500], [1, 1], estimate=[2000, 600], columns={"cores": [8, 8]})
+    failures = fs.FailureTrace([100], [conf.site.nodes_of("n")[0]], [10], span=1000)
+    for engine in ("core", "reference"):
+        result = fs.simulate(log, conf.site, scheduler=conf.scheduler, failures=failures, record=True, engine=engine)
+        assert result.jobs["state"].tolist() == ["withdrawn", "ended"]
+        assert result.jobs["lost_work"].tolist() == [800.0, 0.0]
+        assert result.jobs["finish"].tolist() == [100.0, 510.0]
+
+
 def test_a_higher_tier_preempts(tmp_path):
     """The victim is requeued, the preemptor starts when its nodes are clean."""
     conf = conf_of(

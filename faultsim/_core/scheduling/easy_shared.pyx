@@ -55,7 +55,7 @@ cdef struct easy_t:
     int32_t form_jobs        # threshold
     int64_t scan             # its number
     form_queue_t *form       # per form
-    int32_t *active          # forms whose list is not empty
+    int32_t *active          # numbers of the forms that have jobs in their list
     int32_t n_active
     int32_t *before          # per job: its neighbours in the list of its form
     int32_t *behind

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from faultsim.reference.slurm import priority as rules
 from faultsim.reference.slurm import usage
 from faultsim.reference.slurm.accounts import Association
-from faultsim.reference.slurm.backfill import CycleDecisions, backfill_cycle
+from faultsim.reference.slurm.backfill import backfill_cycle
 from faultsim.reference.slurm.compare_priorities import REQUEUE_DELAY, PrioritySite
 from faultsim.reference.slurm.fair_share import Classic, FairTree
 from faultsim.reference.slurm.limits import Limits
@@ -91,7 +91,6 @@ class Controller:
 
     def __init__(self, site: SlurmNodes, priorities: PrioritySite, begin: float) -> None:
         self.site, self.priorities, self.state = site, priorities, State(site, last_period=begin)
-        self.last = CycleDecisions()
         self._limits = Limits(site)
         self._settings = site.conf.settings
         self._numbered: set[int] = set()
@@ -106,9 +105,7 @@ class Controller:
         self._of: dict[int, Submitted] = {}
         self._later: dict[int, Submitted] = {}
         self._dirty: dict[int, float] = {}
-        #: When the end of each running job's time is noticed.
-        self._kills: dict[int, float] = {}
-        self._requested, self._at_once, self._changed = False, False, True
+        self._requested, self._at_once = False, False
         self._asked = -math.inf
         self._full = self._grid(begin, self._settings["sched_interval"])
         self._cycle = self._grid(begin, self._settings["bf_interval"])
@@ -127,20 +124,18 @@ class Controller:
         self.state.reset_keys(nodes)
         Selection(self.state.keys).choose(job.ask, nodes, Room(self.site), self.site.partitions[part])
         self._prioritise(held, now)
-        self._requested = self._changed = True
+        self._requested = True
 
     def withdraw(self, job: int) -> None:
         """A waiting job is gone."""
         self._jobs.pop(job, None)
         self._later.pop(job, None)
         self._of.pop(job, None)
-        self._changed = True
 
     def end(self, job: int, now: float, *, again: float | None = None) -> None:
         """A running job has ended; one that was requeued is submitted again at a time, and waits for a delay."""
         self._periods(now - 1)
         run = self._running.pop(job)
-        del self._kills[job]
         self._charge(run, now)
         held = self._of[job]
         if again is not None:
@@ -149,25 +144,22 @@ class Controller:
             self._later[job] = held
         else:
             del self._of[job]
-        self._at_once = self._changed = True
+        self._at_once = True
 
     def node(self, node: int, up: bool) -> None:
         """A node goes down, or comes back."""
         (self.state.up.add if up else self.state.up.discard)(node)
         self._requested = self._requested or up
-        self._changed = True
 
     # -- when it acts
 
     def next(self, now: float) -> float:
         """The next second in which it may do something if nothing happens before; infinite if there is none."""
-        soon = list(self._kills.values())
+        soon = [self._kill_at(run) for run in self._running.values()]
         soon += [held.eligible for held in self._later.values()]
         soon += self._dirty.values()
         if self._jobs:
-            soon.append(self._cycle)
-            if self._changed:
-                soon.append(self._full)
+            soon += [self._cycle, self._full]
             if self._requested:
                 soon.append(self._asked + self._settings["batch_sched_delay"])
         return max(now + 1, min(soon, default=math.inf))
@@ -193,16 +185,14 @@ class Controller:
         """Everything that is due in this second."""
         acts = Acts()
         self._periods(now)
-        for run in [self._running[job] for job, at in self._kills.items() if at <= now]:
-            again = run.grace_end is not None and mode_of(self.site, run) == "REQUEUE"
-            self._stop(run, now, again, acts)
+        for run in [run for run in self._running.values() if self._kill_at(run) <= now]:
+            self._stop(run, now, acts, again=run.grace_end is not None and self._waits_again(run))
         for node in [node for node, until in self._dirty.items() if until <= now]:
             del self._dirty[node]
-            self._at_once = self._changed = True
+            self._at_once = True
         for job, held in list(self._later.items()):
             if held.eligible <= now:
                 self._jobs[job] = self._later.pop(job)
-                self._changed = True
         due_full, due_cycle = self._full <= now, self._cycle <= now
         if due_full:
             self._full = self._grid(now, self._settings["sched_interval"])
@@ -215,15 +205,14 @@ class Controller:
             self._asked = self._asked if self._at_once else now
             self._at_once = self._requested = False
             self._pass(now, acts, full=False)
-        if due_full and self._changed:
-            self._changed = False
+        if due_full:
             self._pass(now, acts, full=True)
         if due_cycle and self._settings["SchedulerType"] == "sched/backfill":
             self._build(now)
-            self.last = backfill_cycle(self.state, now, limits=self._limits)
-            for plan in self.last.plans:
+            done = backfill_cycle(self.state, now, limits=self._limits)
+            for plan in done.plans:
                 self._select(plan.job, plan.nodes)
-            self._apply(self.last, now, acts)
+            self._apply(done, now, acts)
         return acts
 
     def _pass(self, now: float, acts: Acts, *, full: bool) -> None:
@@ -250,20 +239,21 @@ class Controller:
             grace = grace_of(self.site, victim)
             if grace:
                 victim.grace_end = now + grace
-                self._kills[victim.job] = self._kill_at(victim)
             elif victim.job in self._running:
-                self._stop(victim, now, mode_of(self.site, victim) == "REQUEUE", acts)
+                self._stop(victim, now, acts, again=self._waits_again(victim))
         for run in done.started:
             held = self._jobs.pop(run.job)
             run.order = run.job
             self._running[run.job] = run
-            self._kills[run.job] = self._kill_at(run)
             self._select(run.job, run.nodes)
             held.accrue = None
             acts.start.append(run)
-            self._changed = True
 
-    def _stop(self, run: Running, now: float, again: bool, acts: Acts) -> None:
+    def _waits_again(self, victim: Running) -> bool:
+        """Whether a preempted job is requeued, not cancelled."""
+        return bool(mode_of(self.site, victim) == "REQUEUE" and self._settings["JobRequeue"])
+
+    def _stop(self, run: Running, now: float, acts: Acts, *, again: bool) -> None:
         if run in acts.start:  # started in this second, and gone before anybody knew
             acts.start.remove(run)
         else:
@@ -308,7 +298,6 @@ class Controller:
                 self._factors = FairTree(self.priorities.accounts, merge_tied=self.priorities.merge_tied).factors
             for held in (*self._jobs.values(), *self._later.values()):
                 self._prioritise(held, state.last_period)
-            self._changed = True
 
     def _charge(self, run: Running, now: float) -> None:
         """Add what a job has used since the last period."""

@@ -26,28 +26,19 @@ def grace_of(site: SlurmNodes, job: Running) -> float:
     return site.partitions[job.partition].grace_time
 
 
-def _has_lower(site: SlurmNodes, job: Waiting, partition: str) -> bool:
-    """Whether there are jobs at all that this one could preempt: most sites have one tier for most partitions."""
-    if site.by_qos:
-        own = site.conf.qos.get(job.qos)
-        return own is not None and bool(own.preempt)
-    tier = site.partitions[partition].priority_tier
-    return any(each.priority_tier < tier for each in site.partitions.values())
-
-
 def victims_for(
     site: SlurmNodes, job: Waiting, partition: str, running: Sequence[Running], now: float
 ) -> list[Running]:
     """Running jobs that a job may preempt, in the order in which they are tried."""
-    if not site.preempts or not _has_lower(site, job, partition):
+    if not site.preempts:
         return []
     settings = site.conf.settings
     nodes = site.nodes_of[partition]
     found = []
     for each in running:
-        if set(each.nodes).isdisjoint(nodes):
+        if not may_preempt(site, job, partition, each, each.partition) or mode_of(site, each) == "OFF":
             continue
-        if mode_of(site, each) == "OFF" or not may_preempt(site, job, partition, each, each.partition):
+        if set(each.nodes).isdisjoint(nodes):
             continue
         if each.start > now - settings["PreemptExemptTime"] and settings["PreemptExemptTime"]:
             continue

@@ -82,9 +82,9 @@ def remarks(e: Evidence) -> tuple[str, ...]:
         "most compact first; all these at the default spacing, the extent of the shape. *Every node*: every box at "
         "every node. *Krevat*: MaxFreePartition, every box at every node, and a larger one if none of the size is "
         "free.",
-        "**Not run**: segments (`--segment`), several tori, holes and regions, as the simulated machine is one "
-        "complete torus; lists of every box on 16x16x16 (4,096 shapes); refusing on Curie, as windows of its scaled "
-        "sizes may have none with a shape; the order of jobs by Slurm's priorities; a larger box for the head with "
-        "listed shapes, which Slurm does not have; a predictor with listed shapes (Balancing places by Krevat's boxes "
-        "only, so it is compared there). Failures and loads are run on one machine.",
+        "**Not run**: segments (`unlisted='segments'`); several tori, holes and regions, as the simulated machine is "
+        "one complete torus; lists of every box on 16x16x16 (4,096 shapes); refusing on Curie, as windows of its "
+        "scaled sizes may have none with a shape; the order of jobs by Slurm's priorities; a larger box for the head "
+        "with listed shapes, which Slurm does not have; a predictor with listed shapes (Balancing places by Krevat's "
+        "boxes only, so it is compared there). Failures and loads are run on one machine.",
     )
