@@ -167,8 +167,9 @@ INTERNAL = frozenset({
     "planned_intervals", "planned_requests", "planned_ticks", "plans", "plans_ahead", "plans_in_python", "pop",
     "popitem", "predictions", "refuse_days", "refuse_domains", "refuse_others", "refuse_slowdowns", "refused",
     "requests", "says_where", "setdefault", "capacity_for", "job_nodes", "kind_of", "lower_for", "node_amounts",
-    "node_classes", "prepared", "refusal", "refusals", "shape_ranks", "shapes_on", "unlisted_sizes", "spare_nodes",
-    "spare_units", "speed_forms", "title", "update", "user_data", "with_coordinates", "wraps",
+    "node_classes", "nodes_named", "prepared", "refusal", "refusals", "shape_ranks", "shapes_on", "site_parts",
+    "unlisted_sizes", "spare_nodes", "spare_units", "speed_forms", "title", "update", "user_data", "with_coordinates",
+    "wraps",
 })  # fmt: skip
 
 

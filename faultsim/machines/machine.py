@@ -4,7 +4,7 @@ A machine is a subclass in this folder.  Everything outside it reads these answe
 a new machine works everywhere once it gives them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import InputError, OptionError
+from faultsim.machines.node_classes import NodeClass, Partition
 from faultsim.machines.speed_forms import SpeedForm
 
 
@@ -86,6 +87,10 @@ class Machine(OldNames):
     def node_classes(self) -> Indices:
         """The number of the class of each node."""
         return np.zeros(self.nodes, np.intp)
+
+    def site_parts(self) -> tuple[Sequence[NodeClass], Sequence[Partition]] | None:
+        """The classes of its nodes, and its partitions; None if a scheduler cannot know its nodes one by one."""
+        return None
 
     def nodes_named(self, what: Literal["class", "partition"], name: str) -> Integers:
         """The nodes of a class or a partition, ascending.

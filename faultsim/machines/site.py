@@ -141,6 +141,10 @@ class Site(Machine):
             first += each.count
         raise self._no_class(name)
 
+    def site_parts(self) -> tuple[Sequence[NodeClass], Sequence[Partition]]:
+        """The classes of its nodes, and its partitions."""
+        return self.classes, self.partitions
+
     def nodes_named(self, what: Literal["class", "partition"], name: str) -> Integers:
         """The nodes of a class or a partition, ascending."""
         if what == "class":

@@ -14,7 +14,7 @@ from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import InputError, NotAvailableError, OptionError
-from faultsim.machines import Machine, Site
+from faultsim.machines import Machine, NodeClass, Partition
 from faultsim.policies.queueing import Scheduler
 from faultsim.policies.slurm import Slurm
 from faultsim.reference.slurm.controller import Controller
@@ -34,7 +34,7 @@ class SlurmDecisions(Scheduler):
     ----------
     slurm : Slurm
         The options, and what its slurm.conf says of partitions, accounts and QOS.
-    site : Site
+    machine : Site
         The nodes.
     log : Workload
         The jobs.
@@ -44,9 +44,15 @@ class SlurmDecisions(Scheduler):
         What they ask for on each node; None: whole nodes.
     """
 
-    def __init__(self, slurm: Slurm, site: Site, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
-        self._nodes, self._number = _nodes_of(site)
-        record = record_of(slurm, site, log, self._nodes, self._number)
+    def __init__(self, slurm: Slurm, machine: Machine, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
+        classes, partitions = machine.site_parts() or ((), ())
+        nodes, self._number = _nodes_of(classes)
+        named = {part.name: set(machine.nodes_named("partition", part.name).tolist()) for part in partitions}
+        members = {
+            name: tuple(node.name for node, number in zip(nodes, self._number, strict=True) if number in of)
+            for name, of in named.items()
+        }
+        record = record_of(slurm, log, nodes, partitions, members)
         self._site = SlurmNodes(record)
         self._jobs = _Jobs(log, estimate, asks, record)
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
@@ -200,11 +206,11 @@ def _users(log: Workload) -> list[str]:
     return _words(log, "user_name" if "user_name" in log.columns else "user", "user")
 
 
-def _nodes_of(site: Site) -> tuple[list[SlurmNode], list[int]]:
+def _nodes_of(classes: Sequence[NodeClass]) -> tuple[list[SlurmNode], list[int]]:
     """The nodes in Slurm's order, and the number that each has on the site."""
     found: list[tuple[tuple[str, int, str], SlurmNode, int]] = []
     number = 0
-    for at, each in enumerate(site.classes):
+    for at, each in enumerate(classes):
         for place in range(each.count):
             if each.hosts:
                 name = each.hosts[place]
@@ -222,17 +228,19 @@ def _nodes_of(site: Site) -> tuple[list[SlurmNode], list[int]]:
 
 
 def record_of(
-    slurm: Slurm, site: Site, log: Workload, nodes: Sequence[SlurmNode], numbers: Sequence[int]
+    slurm: Slurm,
+    log: Workload,
+    nodes: Sequence[SlurmNode],
+    of_site: Sequence[Partition],
+    members: Mapping[str, tuple[str, ...]],
 ) -> SlurmRecord:
     """What a configuration would say of the site: its nodes, with the partitions, accounts and QOS of `slurm`."""
     known: Mapping[str, SlurmPartition] = {part.name: part for part in slurm.partitions}
     partitions = []
-    for part in site.partitions:
-        of = {number for name in part.classes for number in site.nodes_of(name)}
-        members = [node.name for node, number in zip(nodes, numbers, strict=True) if number in of]
+    for part in of_site:
         base = known.get(part.name, SlurmPartition(part.name, default=part.default))
         limit = base.max_time if part.max_time is None else float(part.max_time)  # type: ignore[arg-type]
-        partitions.append(replace(base, nodes=tuple(members), max_time=limit))
+        partitions.append(replace(base, nodes=members[part.name], max_time=limit))
     if not partitions:
         partitions = [SlurmPartition("all", tuple(node.name for node in nodes), default=True)]
     associations = slurm.associations or _accounts_of(log)
@@ -264,7 +272,7 @@ def decisions_of(
     InputError
         A job of a user without an association.
     """
-    if not isinstance(machine, Site):
+    if machine.site_parts() is None:
         raise OptionError(f"scheduler Slurm needs a Site, whose nodes it knows one by one; got {machine}")
     words = {word.upper() for word in slurm.PreemptMode}
     if bad := words & {"SUSPEND", "GANG"}:

@@ -105,7 +105,12 @@ def meets(promise: Reservation, t: float, end: float) -> bool:
 def free_at(state: State, plan: Plan, t: float) -> int:
     """ "those free at t (counting all releases at t) less the sizes of the reservations that hold nodes at t"."""
     free = state.open_to_start + sum(release.size for release in state.releases() if release.time <= t)
-    return free - sum(promise.size for promise in plan if holds(promise, t))
+    return free - sum(nodes_of(promise) for promise in plan if holds(promise, t))
+
+
+def nodes_of(promise: Reservation) -> int:
+    """ "a reservation with a box holds all nodes of the box, which may be larger" """
+    return promise.size if promise.box is None else promise.box.size
 
 
 def room(state: State, plan: Plan, promise: Reservation) -> int:
