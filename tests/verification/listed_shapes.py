@@ -1,29 +1,49 @@
-"""Random runs with listed shapes in both engines: ``python tests/verification/listed_shapes.py --runs 20000``."""
+"""Random runs with listed shapes and failures in both engines:
+``python tests/verification/listed_shapes.py --runs 20000``.
+
+Every fourth run has jobs in segments; draws without failures are made and compared, and not counted.
+"""
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
+from helpers.counts import record  # noqa: E402
 from helpers.listed_runs import differences, random_run  # noqa: E402
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> dict[str, int]:
+    """Compare runs until there are enough, print their number, and return it with the number of those that differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    wrong = 0
-    for seed in range(args.seed, args.seed + args.runs):
-        run = random_run(seed)
-        found = differences(run.simulate(), run.simulate(engine="reference"))
-        if found:
-            wrong += 1
-            print(f"seed {seed}: {', '.join(found)}", flush=True)
-    print(f"{args.runs:,} runs, {wrong} differ")
-    return wrong > 0
+    args = parser.parse_args(words)
+    found = {"random runs with failures": 0, "without failures": 0, "with jobs in segments": 0, "runs that differ": 0}
+    seed = args.seed
+    while found["random runs with failures"] < args.runs:
+        run = random_run(seed, segments=seed % 4 == 3)
+        names = differences(run.simulate(), run.simulate(engine="reference"))
+        found["random runs with failures" if run.failures is not None else "without failures"] += 1
+        found["with jobs in segments"] += seed % 4 == 3
+        if names:
+            found["runs that differ"] += 1
+            print(f"seed {seed}: {', '.join(names)}", flush=True)
+        seed += 1
+    print("; ".join(f"{number:,} {name}" for name, number in found.items()))
+    if not found["runs that differ"]:
+        record(
+            "listed-shapes",
+            "answers",
+            "Random runs with listed shapes (SlurmTorus) in the compiled engine and in the reference: every job, "
+            "place, event and sum.",
+            found,
+            f"python tests/verification/listed_shapes.py --runs {args.runs}",
+        )
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main()["runs that differ"] > 0)

@@ -15,7 +15,7 @@ from faultsim.reproduce.claims import Row
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
 from faultsim.reproduce.torus3d.claims import ratio
-from faultsim.reproduce.torus3d.runs import COLUMNS, KREVAT, LISTS, REVERSED, SCORES, USUAL, Evidence, Key
+from faultsim.reproduce.torus3d.runs import COLUMNS, KREVAT, LISTS, REVERSED, SCORES, UNLISTED, USUAL, Evidence, Key
 from faultsim.sweep.jackknife import Estimate, half_width
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _saturation(e: Evidence) -> "Figure":
 def _unlisted(e: Evidence) -> "Figure":
     rows: dict[str, Cell] = {}
     for shapes in ("powers", "one per size"):
-        for unlisted, word in (("round_up", "rounded up"), ("refuse", "refused")):
+        for unlisted, word in UNLISTED.items():
             if (shapes, unlisted) != ("one per size", "round_up"):
                 rows[f"{shapes}, {word}"] = _against(e, _EASY, _EASY._replace(shapes=shapes, unlisted=unlisted))
     label = "slowdown of the jobs that run, times that of one shape per size, rounded up"
@@ -205,14 +205,15 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
         classes = ("at most 1/16", "to 1/4", "above")
         rows = [["shapes", "slowdown", *classes, "lost, %", "waits beside free, %", "refused, %", "saturation, %"]]
         for name in (*e.what.lists(e.failing), KREVAT):
-            for unlisted, word in (("round_up", ""), ("refuse", ", refused")):
+            for unlisted, word in UNLISTED.items():
                 easy = Key(log, e.failing, USUAL, "easy", name, unlisted=unlisted)
                 full = easy._replace(load=0.0, scheduler="fcfs")
                 if easy not in e.runs:
                     continue
                 cells = [_cell(e, column, easy) for column in ("slowdown", "small", "middle", "large")]
                 cells += [_cell(e, column, easy, 100.0) for column in ("lost", "beside", "refused")]
-                rows.append([name + word, *cells, _cell(e, "saturation", full, 100.0)])
+                called = name if unlisted == "round_up" else f"{name}, {word}"
+                rows.append([called, *cells, _cell(e, "saturation", full, 100.0)])
         found.append(Grid(f"{e.logs[log].label} on {e.failing}: EASY at load {USUAL:g}; the last column FCFS", rows))
     kinds = [(kind, "easy", "") for kind in e.what.failures] + [("none", "backfill", "")]
     kinds.append((e.what.failures[-1], "easy", "predictor"))

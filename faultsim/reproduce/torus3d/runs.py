@@ -35,6 +35,8 @@ LOADS = (0.5, 0.65, 0.8, 0.95)
 #: The load of all comparisons but that of loads.
 USUAL = 0.8
 SCORES = ("slurm", "first", "mfp", "random")
+#: What becomes of sizes without a shape, and what figures and tables call it.
+UNLISTED = {"round_up": "rounded up", "segments": "segments", "refuse": "refused"}
 #: Lists of shapes, from the shortest to the longest.
 LISTS = ("powers", "one per size", "rotations", "every box", "every box, every node")
 REVERSED = "rotations, reversed"
@@ -210,6 +212,7 @@ class Plan:
         found += [base._replace(shapes="rotations", score="next-size")]
         if base.log != "curie":  # of its sizes, scaled, windows may have none with a shape
             found += [base._replace(shapes=name, unlisted="refuse") for name in ("powers", "one per size")]
+        found += [base._replace(shapes=name, unlisted="segments") for name in ("powers", "one per size")]
         found += [base._replace(shapes=name, extra="migration") for name in ("one per size", KREVAT)]
         return found
 
