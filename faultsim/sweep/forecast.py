@@ -68,6 +68,18 @@ class Forecast:
     replicates: int
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("id", "low", "median", "high", "plan"):
+            column = checks.real_array(name, getattr(self, name))
+            if column.ndim != 1 or column.dtype.kind not in "biuf":
+                raise InputError(f"{name} of a Forecast must be numbers, one per job, got {checks.shown(column)}")
+            object.__setattr__(self, name, column)
+        lengths = {name: len(getattr(self, name)) for name in ("id", "low", "median", "high", "plan")}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"a Forecast has a value per job, got {lengths}")
+        object.__setattr__(self, "replicates", checks.whole("replicates", self.replicates, low=0))
+        object.__setattr__(self, "warnings", checks.names("warnings", self.warnings))
+
     def __len__(self) -> int:
         return len(self.id)
 

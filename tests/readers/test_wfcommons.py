@@ -145,9 +145,12 @@ def test_a_task_that_gathers_many_files_is_read_in_proportion(tmp_path) -> None:
             "execution": {"tasks": [{"id": task["id"], "runtimeInSeconds": 1} for task in tasks]},
         }
         path = written(tmp_path, content)
-        began = time.thread_time()
-        assert fs.read_wfcommons(path).transfer.sum() == 3 * n
-        took.append(time.thread_time() - began)
+        each = []
+        for _ in range(3):  # the least: collections of a large heap and other processes only add
+            began = time.thread_time()
+            assert fs.read_wfcommons(path).transfer.sum() == 3 * n
+            each.append(time.thread_time() - began)
+        took.append(min(each))
     assert took[1] < 30 * took[0]  # 64 times as many pairs of a parent and a file
 
 

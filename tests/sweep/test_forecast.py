@@ -140,3 +140,19 @@ def test_mistakes_of_the_command(files, capsys):
     assert "no column of" in capsys.readouterr().err
     assert main(["slurm", "forecast", "slurm.conf", "none.txt", "--jobs", "sacct.txt"]) == 2
     assert "none.txt: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"low": None}, "low of a Forecast must be numbers, one per job"),
+        ({"plan": [1.0, 2.0]}, "a Forecast has a value per job"),
+        ({"replicates": "many"}, "replicates must be a whole number"),
+        ({"warnings": 3}, "warnings: expected a list of names"),
+    ],
+)
+def test_a_forecast_of_odd_values_is_refused(changed, said):
+    given = {"id": [1], "low": [0.0], "median": [1.0], "high": [2.0], "plan": [1.0], "replicates": 5}
+    assert len(fs.Forecast(**given)) == 1
+    with pytest.raises(fs.FaultsimError, match=said):
+        fs.Forecast(**given | changed)
