@@ -161,6 +161,11 @@ def as_machine(value: object) -> Machine:
     hint = f" (did you mean 'cluster:{value}'?)" if type(value) is int else ""
     if isinstance(value, type) and issubclass(value, Machine):
         hint = f" (a class: did you mean {value.__name__}(...)?)"
+    if hasattr(value, "tori"):
+        hint = (
+            " (a topology has tori, and simulations one torus without empty cells: give Torus(*torus.dims) for one of "
+            "its tori, and placement=SlurmTorus(torus.listed))"
+        )
     raise OptionError(f"the machine must be {ANY}, or text such as 'cluster:128', got {checks.shown(value)}{hint}")
 
 

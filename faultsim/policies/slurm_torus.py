@@ -37,7 +37,8 @@ class SlurmTorus(Placement):
     """Slurm's topology/torus3d: listed shapes at listed anchors, least fragmentation cost first.  Torus only.
 
     A job gets a box of exactly its size of a listed shape, of the first shape that has a free one, and of its free
-    boxes the first that breaks the fewest free boxes of the next larger shape.  Larger boxes never stand in.
+    boxes the first that breaks the fewest free boxes of the next larger shape.  Larger boxes never stand in, unless
+    `larger` says so.
 
     Parameters
     ----------
@@ -59,6 +60,9 @@ class SlurmTorus(Placement):
         shapes of the next size; the largest listed box that stays free; any.
     salt : int, default 0
         Which boxes ``score="random"`` takes.
+    larger : bool, default False
+        Whether a larger listed box may stand in where none of the size is free: any for the head of the queue, for
+        others one of up to `max_growth` nodes more, as without listed shapes.  Slurm has no such rule.
 
     Raises
     ------
@@ -87,12 +91,19 @@ class SlurmTorus(Placement):
     unlisted: Annotated[UnlistedWord, Check(checks.choice, "unlisted", known=get_args(UnlistedWord))] = "refuse"
     score: Annotated[ScoreWord, Check(checks.choice, "score", known=SCORES)] = "slurm"
     salt: Annotated[int, "1", Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
+    larger: Annotated[bool, Check(checks.flag, "larger")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.salt and self.score != "random":
             raise OptionError(
                 f"salt={self.salt} has no effect with score={self.score!r}: leave it out, or use score='random'"
+            )
+
+        if self.larger and self.unlisted == "segments":
+            raise OptionError(
+                "larger=True gives a job one box, and unlisted='segments' several: use larger=False, or "
+                "unlisted='round_up'"
             )
 
     def shapes_on(self, machine: MachineFacts) -> tuple[Shape, ...]:

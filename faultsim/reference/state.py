@@ -517,7 +517,8 @@ def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
         return pod, pod.nodes
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
     if "shapes" in settings.placement:
-        listed = ListedTable(shape, listed_shapes(settings), settings.placement["unlisted"] == "segments")
+        given = settings.placement
+        listed = ListedTable(shape, listed_shapes(settings), given["unlisted"] == "segments", given["larger"])
         return listed, listed.nodes
     box_order = settings.placement.get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)

@@ -174,6 +174,7 @@ def _inputs(settings: Settings, estimate: Floats, size: Integers, world: World) 
         inputs["curve"] = nodes_along(settings.placement["curve"], tuple(settings.machine["shape"]))
     if "shapes" in settings.placement:
         inputs["listed"] = rows_of(listed_shapes(settings))
+        inputs["larger"] = settings.placement["larger"]
     if settings.rescheduling and "strategy" in settings.rescheduling:
         strategy = settings.rescheduling["strategy"]["name"]
         inputs["parts"] = {"strategy": _part("strategy", strategy, settings.machine["name"])[0]}

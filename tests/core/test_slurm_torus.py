@@ -55,6 +55,36 @@ def test_engines_agree(first):
         assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
 
 
+@pytest.mark.parametrize("first", range(0, 120, 40))
+def test_engines_agree_where_larger_boxes_stand_in(first):
+    for seed in range(first, first + 40):
+        run = random_run(seed, larger=True)
+        assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_larger_boxes_stand_in(engine):
+    """A box of 4 for 2 nodes: for the head at once, for a backfilled job only with max_growth."""
+    shapes = "1x1x2/1x1x16+1x1x4+1x1x16"
+
+    def found(submit, size, larger, growth):
+        log = fs.Workload(submit=submit, runtime=[10, 10, 5][: len(size)], size=size)
+        result = fs.simulate(
+            log,
+            fs.Torus(1, 1, 16),
+            placement=fs.SlurmTorus(shapes, unlisted="round_up", larger=larger),
+            scheduler=fs.EasyBackfill(reservation="fixed", max_growth=growth),
+            engine=engine,
+        )
+        return result.jobs["start"].tolist(), result.jobs["allocated"].tolist()
+
+    assert found([0, 1], [2, 2], False, 2) == ([0, 10], [2, 2])
+    assert found([0, 1], [2, 2], True, 0) == ([0, 1], [2, 4])
+    for larger, growth in ((False, 2), (True, 0), (True, 1)):
+        assert found([0, 1, 2], [2, 16, 2], larger, growth) == ([0, 10, 20], [2, 16, 2])
+    assert found([0, 1, 2], [2, 16, 2], True, 2) == ([0, 10, 2], [2, 16, 4])
+
+
 def test_a_copy_of_a_simulation_goes_on_as_it_would():
     run = random_run(8)
     sim = fs.Simulation(run.log, run.machine, placement=run.placement, scheduler=run.scheduler)
@@ -114,6 +144,8 @@ def test_a_plan_has_a_box_of_the_rule():
         ({"score": "slurn"}, "did you mean 'slurm'"),
         ({"unlisted": "round"}, "unknown unlisted"),
         ({"salt": 3}, "salt=3 has no effect"),
+        ({"larger": True, "unlisted": "segments"}, "gives a job one box"),
+        ({"score": "balancing"}, "unknown score"),
     ],
 )
 def test_what_is_no_list_is_refused(given, message):
@@ -122,12 +154,20 @@ def test_what_is_no_list_is_refused(given, message):
 
 
 LOG = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 5], size=[3, 4, 128])
+TWO_TORI = fs.TorusTopology(
+    [
+        fs.TopologyTorus(name, (1, 1, 4), cells, (fs.TopologyShape((1, 1, 2), (1, 1, 2)),))
+        for name, cells in (("a", (0, 1, 2, 3)), ("b", (4, 5, 6, 7)))
+    ],
+    8,
+)
 
 
 @pytest.mark.parametrize(
     ("machine", "options", "message"),
     [
         (fs.Cluster(8), {}, "SlurmTorus places boxes, and cluster:8 has none"),
+        (TWO_TORI, {}, "a topology has tori, and simulations one torus without empty cells"),
         (fs.Torus(4, 4, 8, wrap=False), {}, "wrap around"),
         (TORUS, {"placement": fs.SlurmTorus("5x1x1")}, "its extent along x is 5, of 4"),
         (TORUS, {"placement": fs.SlurmTorus("1x1x1/5x1x1")}, "its spacing along x must be 1 to 4"),

@@ -46,7 +46,7 @@ def disjoint_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str
     return "+".join(texts)
 
 
-def random_run(seed: int, segments: bool = False) -> fs.Run:
+def random_run(seed: int, segments: bool = False, larger: bool = False) -> fs.Run:
     """A run of up to 30 jobs in whole seconds, with many ties; where sizes are rounded up, or boxes are segments."""
     rng = np.random.default_rng([seed] if segments else seed)
     machine = fs.Torus(TORI[rng.integers(len(TORI))])
@@ -56,6 +56,7 @@ def random_run(seed: int, segments: bool = False) -> fs.Run:
         unlisted="segments" if segments else "round_up",
         score=score,
         salt=int(rng.integers(1, 99)) if score == "random" else 0,
+        larger=larger,
     )
     sizes = np.arange(1, machine.nodes + 1)
     served = sizes[~placement.unlisted_sizes(machine, sizes)]

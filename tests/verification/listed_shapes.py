@@ -1,7 +1,8 @@
 """Random runs with listed shapes and failures in both engines:
 ``python tests/verification/listed_shapes.py --runs 20000``.
 
-Every fourth run has jobs in segments; draws without failures are made and compared, and not counted.
+Of four runs one has jobs in segments, and in one larger boxes may stand in; draws without failures are made and
+compared, and not counted.
 """
 
 import argparse
@@ -21,13 +22,15 @@ def main(words: Sequence[str] | None = None) -> dict[str, int]:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(words)
-    found = {"random runs with failures": 0, "without failures": 0, "with jobs in segments": 0, "runs that differ": 0}
+    found = {"random runs with failures": 0, "without failures": 0, "with jobs in segments": 0}
+    found |= {"with larger boxes": 0, "runs that differ": 0}
     seed = args.seed
     while found["random runs with failures"] < args.runs:
-        run = random_run(seed, segments=seed % 4 == 3)
+        run = random_run(seed, segments=seed % 4 == 3, larger=seed % 4 == 1)
         names = differences(run.simulate(), run.simulate(engine="reference"))
         found["random runs with failures" if run.failures is not None else "without failures"] += 1
         found["with jobs in segments"] += seed % 4 == 3
+        found["with larger boxes"] += seed % 4 == 1
         if names:
             found["runs that differ"] += 1
             print(f"seed {seed}: {', '.join(names)}", flush=True)

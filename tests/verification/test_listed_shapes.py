@@ -4,7 +4,7 @@ import pytest
 from verification import listed_shapes
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [30, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_engines_agree_on_many_runs_with_failures(runs):
     found = listed_shapes.main(["--runs", str(runs), "--seed", "1000000"])
     assert found["random runs with failures"] == runs

@@ -54,7 +54,9 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
     cdef permitted_t context
     cdef permits_t permits = NULL
     cdef bint found
-    cdef int32_t each = segment_of(nodes_of(size), (<sim_t *>sim).rank[job])
+    cdef int32_t each = nodes_of(size)
+    if (<sim_t *>sim).rank != NULL:
+        each = segment_of(each, (<sim_t *>sim).rank[job])
     if each < nodes_of(size):
         return choose_segments(p, <sim_t *>sim, job, occ, nodes_of(size), each, permit, out)
     context.machine, context.permit = m, permit
@@ -73,7 +75,7 @@ cdef int open_slurm_torus(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef listed_policy_t *p = <listed_policy_t *>open_state(&s.placement, sizeof(listed_policy_t))
     cdef const int32_t[::1] rank
-    if columns["world"].shape_rank is None:
+    if columns["world"].shape_rank is None and not options["larger"]:
         rank = input_column(columns, np.ones(s.n, np.int32), "rank", np.int32, s.n)
         s.rank = &rank[0]        # so that no job gets a larger size
     p.score, p.salt = SCORES[options["score"]], options["salt"]

@@ -26,6 +26,7 @@ cdef struct listed_machine_t:
     listed_t rule
     uint64_t *around         # scratch: a mask with one more box in it
     bint exact               # no size is rounded up
+    bint larger              # a larger box may stand in for one of the size (model.md#larger)
     segment_t *segment
     int32_t room             # for so many
     int32_t used             # the first ones

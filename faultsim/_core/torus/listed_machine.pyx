@@ -1,8 +1,8 @@
 """A torus with listed boxes as places (model.md#slurm-torus), as a machine of the engine.
 
 Every ask has a shape (tables/machine.pxd), so a job gets a box of exactly its size, and a place is free if and only if
-a listed box of the size is; or it gets boxes of a part of its size, which cannot overlap (model.md#unlisted), so that
-a place is free if and only if enough of them are.
+a listed box of the size is; where larger boxes may stand in (model.md#larger), asks have none.  Or a job gets boxes of a
+part of its size, which cannot overlap (model.md#unlisted), so that a place is free if and only if enough of them are.
 """
 
 from libc.math cimport NAN
@@ -44,6 +44,20 @@ cdef bint has_place(void *state, const uint64_t *mask, int32_t ask) noexcept nog
     if each < size:
         return count_free_boxes(m, mask, NULL, each) >= size // each
     return listed_has(&m.rule, m.rule.torus, mask, size)
+
+
+cdef bint has_free(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
+    cdef listed_machine_t *m = listed_of(state)
+    cdef listed_torus_t *t = m.rule.torus
+    cdef int i
+    if not m.larger:
+        return has_place(state, mask, ask)
+    i = listed_from_size(t, nodes_of(ask))
+    while i < t.n_shapes:
+        if listed_has(&m.rule, t, mask, t.shape[i].size):
+            return True
+        i = listed_from_size(t, t.shape[i].size + 1)
+    return False
 
 
 cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
@@ -91,7 +105,7 @@ cdef bint leaves_shape(void *context, const box_t *box) noexcept nogil:
     cdef listed_machine_t *m = p.machine
     memcpy(m.around, p.permit.later, <size_t>m.boxes.torus.words * sizeof(uint64_t))
     occ_fill(&m.boxes.torus, m.around, box)
-    return listed_has(&m.rule, m.rule.torus, m.around, nodes_of(p.permit.need))
+    return has_free(m, m.around, nodes_of(p.permit.need))
 
 
 cdef long free_places(void *state, const uint64_t *mask, int32_t ask, permit_t *permit, place_t **found,
@@ -376,7 +390,7 @@ cdef machine_places_t BOXES = places_of_boxes()
 cdef machine_nodes_t BOX_NODES = nodes_of_boxes()
 
 cdef machine_places_t LISTED_PLACES = BOXES
-LISTED_PLACES.has_place, LISTED_PLACES.has_free, LISTED_PLACES.lacks = has_place, has_place, lacks
+LISTED_PLACES.has_place, LISTED_PLACES.has_free, LISTED_PLACES.lacks = has_place, has_free, lacks
 LISTED_PLACES.largest, LISTED_PLACES.largest_now, LISTED_PLACES.searched = largest, largest_now, searched
 LISTED_PLACES.is_place, LISTED_PLACES.free_places = is_place, free_places
 
@@ -399,7 +413,7 @@ cdef int open_listed(void *target, dict options, dict columns) except -1:
     machine.placed = &LISTED_PLACES
     m.recent = m.spare = -1
     m.since = NAN
-    m.exact = columns["world"].shape_rank is not None
+    m.exact, m.larger = columns["world"].shape_rank is not None, columns["larger"]
     if m.exact:
         own_block(m, &m.segment, 64, sizeof(segment_t))
         m.room = 64

@@ -23,11 +23,14 @@ class Segmented(int):
 class ListedTable(BoxTable):
     """The listed boxes of a torus by size: by shape as listed, then by anchor.
 
-    Every job has a box of exactly its size, or boxes of a part of it: no larger size is ever considered.
+    Every job has a box of exactly its size, or boxes of a part of it; larger sizes are considered only if `larger`.
     """
 
-    def __init__(self, shape: tuple[int, int, int], shapes: Sequence[Shape], exact: bool = False) -> None:
+    def __init__(
+        self, shape: tuple[int, int, int], shapes: Sequence[Shape], exact: bool = False, larger: bool = False
+    ) -> None:
         self.exact = exact  # no size is rounded up
+        self.larger = larger
         x, y, z = self.shape = shape
         self.nodes = x * y * z
         self.of_size = {}
@@ -57,12 +60,14 @@ class ListedTable(BoxTable):
         return needs if rank < 2 else Segmented(needs, 1 << (rank - 2))
 
     def sizes_between(self, low: int, high: int) -> list[int]:
+        if self.larger:
+            return super().sizes_between(low, high)
         if isinstance(low, Segmented):
             return [low] if low <= high else []
         return [low] if low in self.of_size and low <= high else []
 
     def free_of_at_least(self, busy: int, size: int) -> list[Box]:
-        return self.free_of_size(busy, size)
+        return super().free_of_at_least(busy, size) if self.larger else self.free_of_size(busy, size)
 
     def free_of_size(self, busy: int, size: int) -> list[Box]:
         """Of segments the boxes that can be one, if they are enough: they do not overlap."""
@@ -72,6 +77,8 @@ class ListedTable(BoxTable):
         return free if len(free) * size.each >= size else []
 
     def fits(self, busy: int, size: int) -> bool:
+        if self.larger:
+            return super().fits(busy, size)
         if isinstance(size, Segmented):
             return bool(self.free_of_size(busy, size))
         return any(not box.mask & busy for box in self.of_size.get(size, ()))

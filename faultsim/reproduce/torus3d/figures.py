@@ -119,6 +119,8 @@ def _saturation(e: Evidence) -> "Figure":
     rows = {name: _points(e, _FULL, _FULL._replace(shapes=name)) for name in _OTHERS}
     for shapes in ("one per size", KREVAT):
         rows[f"{shapes}, migration"] = _points(e, _FULL, _FULL._replace(shapes=shapes, extra="migration"))
+    for shapes in ("powers", "one per size"):
+        rows[f"{shapes}, larger"] = _points(e, _FULL, _FULL._replace(shapes=shapes, extra="larger"))
     title = "How full the machine can be (FCFS, all jobs at once)"
     return _rows_figure(e, rows, "points of saturation above one shape per size", title, ratios=False)
 

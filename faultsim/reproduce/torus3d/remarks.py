@@ -73,7 +73,7 @@ def _advice(e: Evidence) -> tuple[str, ...]:
 
 def remarks(e: Evidence) -> tuple[str, ...]:
     """Paragraphs for the page."""
-    powers = Key("", "", 0.0, "fcfs", "powers")
+    one, powers = (Key("", "", 0.0, "fcfs", name) for name in ("one per size", "powers"))
     return (
         f"**What is compared.** A site that uses topology/torus3d decides three things: which shapes it lists and at "
         f"which anchors, by which score Slurm chooses among free boxes (that is Slurm's code), and what becomes of "
@@ -97,9 +97,13 @@ def remarks(e: Evidence) -> tuple[str, ...]:
         "most compact first; all these at the default spacing, the extent of the shape. *Every node*: every box at "
         "every node. *Krevat*: MaxFreePartition, every box at every node, and a larger one if none of the size is "
         "free.",
-        "**Not run**: several tori, holes and regions, as the simulated machine is "
-        "one complete torus; lists of every box on 16x16x16 (4,096 shapes); refusing on Curie, as windows of its "
-        "scaled sizes may have none with a shape; the order of jobs by Slurm's priorities; a larger box for the head "
-        "with listed shapes, which Slurm does not have; a predictor with listed shapes (Balancing places by Krevat's "
-        "boxes only, so it is compared there). Failures and loads are run on one machine.",
+        f"**Larger boxes.** Slurm never gives a job a box that is larger than it asks for; `larger=True` does for the "
+        f"head of the queue. That is worth {_points(e, one, one._replace(extra='larger'))} of saturation with one "
+        f"shape per size ({_points(e, one, one._replace(extra='larger'), 'sdsc')} on SDSC), and "
+        f"{_spread(e, 'one per size', 'one per size', extra='larger')} the slowdown under EASY.",
+        "**Not run**: several tori, holes and regions: the simulated machine is one complete torus, and Slurm fills "
+        "the torus with the fewest idle nodes first, which nothing in one torus tells apart; lists of every box on "
+        "16x16x16 (4,096 shapes); refusing on Curie, as windows of its scaled sizes may have none with a shape; the "
+        "order of jobs by Slurm's priorities; a predictor with listed shapes (Balancing places by Krevat's boxes only, "
+        "so it is compared there). Failures and loads are run on one machine.",
     )

@@ -80,7 +80,8 @@ def placement(key: Key) -> Placement:
     """The placement of a setting."""
     if key.shapes == KREVAT:
         return Balancing() if key.extra == "predictor" else MaxFreePartition()
-    dims, rest = MACHINES[key.machine], {"score": key.score, "unlisted": key.unlisted}
+    dims = MACHINES[key.machine]
+    rest = {"score": key.score, "unlisted": key.unlisted, "larger": key.extra == "larger"}
     made: dict[str, dict[str, str]] = {
         "powers": {"shapes": "powers-of-two"},
         "one per size": {"shapes": "one-per-size"},
@@ -214,6 +215,7 @@ class Plan:
             found += [base._replace(shapes=name, unlisted="refuse") for name in ("powers", "one per size")]
         found += [base._replace(shapes=name, unlisted="segments") for name in ("powers", "one per size")]
         found += [base._replace(shapes=name, extra="migration") for name in ("one per size", KREVAT)]
+        found += [base._replace(shapes=name, extra="larger") for name in ("powers", "one per size")]
         return found
 
 
