@@ -1,8 +1,9 @@
 """A torus with listed boxes as places (model.md#slurm-torus), as a machine of the engine.
 
 Every ask has a shape (tables/machine.pxd), so a job gets a box of exactly its size, and a place is free if and only if
-a listed box of the size is; where larger boxes may stand in (model.md#larger), asks have none.  Or a job gets boxes of a
-part of its size, which cannot overlap (model.md#unlisted), so that a place is free if and only if enough of them are.
+a listed box of the size is; where larger boxes may stand in (model.md#larger), a size has no shape.  Or a job gets
+boxes of a part of its size, which cannot overlap (model.md#unlisted), so that a place is free if and only if enough of
+them are.
 """
 
 from libc.math cimport NAN
