@@ -75,6 +75,11 @@ cdef inline double next_end(const absence_t *a, double t) noexcept nogil:
     return occurrence_end(a, k) if k >= 0.0 and t < occurrence_end(a, k) else occurrence_end(a, k + 1.0)
 
 
+# Whether nodes are drained.
+cdef inline bint any_drained(const sim_t *s) noexcept nogil:
+    return s.absences.state != NULL and absences_of(s).n_drained > 0
+
+
 # Whether nodes are reserved or drained now.
 cdef inline bint any_closed(const absences_t *a) noexcept nogil:
     return a.any_active or a.n_drained > 0

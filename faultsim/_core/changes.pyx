@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from faultsim._core.state cimport (
-    EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, EV_WITHDRAWAL, record_event_t, record_stay_t, sim_t,
-    timed_out,
+    EV_CHANGE, EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, EV_WITHDRAWAL, record_event_t, record_stay_t,
+    sim_t, timed_out,
 )
 from faultsim._core.tables.machine cimport range_t
 
@@ -48,6 +48,8 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
                 kind = "timed out"
         elif e.kind == EV_WITHDRAWAL:
             kind = "withdrawn"
+        elif e.kind == EV_CHANGE:
+            kind = "changed"
         elif (e.kind == EV_FAILURE or e.kind == EV_RESCHEDULE) and e.job >= 0:
             kind = "killed"
         else:
@@ -57,11 +59,12 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
 
 
 cdef class Changes:
-    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed, moved or
-    were withdrawn.
+    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed, moved,
+    withdrawn or changed.
 
     ``timed out`` is a job that ``overrun="kill"`` ended at its estimate; ``killed`` one that a failure, the
-    rescheduling or the caller stopped, and that waits again; ``withdrawn`` one that ended without a run.
+    rescheduling or the caller stopped, and that waits again; ``withdrawn`` one that ended without a run; ``changed``
+    one with other requests from now on.
 
     Attributes
     ----------

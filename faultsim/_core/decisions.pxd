@@ -53,10 +53,12 @@ cdef class Decision(Moment):
     cdef str taken(self, str what, object numbers, const uint64_t *mask)
 
     cdef int act(self, str what) except -1
+    cdef int refuse_act(self, str what) except -1
     cdef int refuse_another(self, int32_t job, str what) except -1
     cdef int32_t stoppable(self, object row, str what) except -1
     cdef int hold_waiting(self, object job, int32_t j) except -1
     cdef int close_node(self, str act, object node) except -1
+    cdef bint has_free(self, int32_t ask) except -1
     cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1
     cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from faultsim._core.changes import Changes
 from faultsim._core.job_columns import Moment, Running, Waiting
 from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
+from faultsim.checks import Duration
 
 class Decision(Moment):
     kind: str
@@ -56,6 +57,15 @@ class Decision(Moment):
     def hold(self, job: int) -> None: ...
     def release(self, job: int) -> None: ...
     def withdraw(self, job: int) -> None: ...
+    def change(
+        self,
+        job: int,
+        *,
+        estimate: Duration | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+        begin: Duration | None = None,
+    ) -> None: ...
     def drain(self, node: int) -> None: ...
     def resume(self, node: int) -> None: ...
     def kill(self, job: int) -> None: ...

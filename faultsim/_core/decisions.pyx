@@ -9,14 +9,16 @@ import numpy as np
 
 from faultsim.checks import no_attribute
 
+from faultsim._core.absences cimport absences_of, any_drained, free_and_drained
 from faultsim._core.avoidance cimport choose_now
 from faultsim._core.changes cimport changes_since
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.cluster.named cimport change_node, named_of
-from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_join
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.eligibility cimport NOT_ON_HOLD, eligible_of
+from faultsim._core.edges cimport is_drained
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.faults.progress cimport move_t, progress_move
@@ -25,7 +27,7 @@ from faultsim._core.jobs cimport end_for_good, start_job, stop_job
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.rules cimport hold_job, requeue_job
-from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.scheduling.shadow cimport first_open_time, placed_shadow
 from faultsim._core.state cimport (
     ASK_SCHEDULE, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, ask_of,
     asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
@@ -82,6 +84,44 @@ cdef object nodes_in(const uint64_t *mask, int32_t words):
     return np.flatnonzero(np.unpackbits(bits, bitorder="little"))
 
 
+cdef inline int32_t available(const sim_t *s) noexcept nogil:
+    """The free nodes on which jobs may start: a decision counts drained nodes as taken."""
+    return min(usable(s), s.free - free_and_drained(s)) if any_drained(s) else usable(s)
+
+
+cdef permit_t permit_open(const sim_t *s) noexcept nogil:
+    """Places without drained nodes."""
+    cdef permit_t permit
+    memset(&permit, 0, sizeof(permit))
+    if any_drained(s):
+        permit.forbidden = absences_of(s).drained
+    return permit
+
+
+cdef double shadow_undrained(const sim_t *s, int32_t need, int64_t *extra) noexcept nogil:
+    """[clusters] When `need` nodes are free that are not drained, of now and the releases, and what is left then."""
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef const uint64_t *drained = absences_of(s).drained
+    cdef int64_t free = usable(s), open_ = s.free - free_and_drained(s)
+    cdef int32_t i = 0
+    cdef double t = s.now
+    # Invariant: no time before t has room; `free` nodes, and `open_` that are not drained, are free after items[:i].
+    while t < INFINITY:
+        while i < s.releases.n and items[i].end <= t:
+            if items[i].job >= 0:
+                free += items[i].nodes
+                open_ += items[i].nodes - s.machine.named.overlap(s.machine.state, items[i].job, drained, NULL, 0)
+            else:
+                free += 1
+                open_ += not s.machine.named.marked(s.machine.state, drained, -1 - items[i].job)
+            i += 1
+        if need <= min(free, open_):
+            extra[0] = min(free, open_) - need
+            return t
+        t = items[i].end if i < s.releases.n else INFINITY
+    return INFINITY
+
+
 # What jobs of a machine take, in words of messages.
 _TAKEN = {
     "cluster": ("nodes", ("nodes",)),
@@ -130,7 +170,7 @@ cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released", "changed"),
 }
 
 
@@ -215,7 +255,7 @@ cdef class Decision(Moment):
         if self.s == NULL or self.number != self.s.n_decisions:
             return f"<Decision: {self.kind} at {self.at:g} s, over>"
         return (f"<Decision: {self.kind} at {self.at:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
-                f"{self.s.running} running, {usable(self.s)} free>")
+                f"{self.s.running} running, {available(self.s)} free>")
 
     cdef int check(self) except -1:
         Moment.check(self)
@@ -295,10 +335,10 @@ cdef class Decision(Moment):
 
     @property
     def free(self):
-        """Free nodes, on a site free cores."""
+        """Free nodes, on a site free cores, without those that are drained."""
         _inside = self.enter(True)
         self.check()
-        return usable(self.s)
+        return available(self.s)
 
     @property
     def down(self):
@@ -321,7 +361,7 @@ cdef class Decision(Moment):
 
     @property
     def occupancy(self):
-        """Which nodes are down or have jobs: bool of shape (nodes,), on a pod of its hosts, on a torus (x, y, z)."""
+        """Nodes that are down, drained, or have jobs: bool of shape (nodes,), on a torus (x, y, z)."""
         cdef machine_t *m = &self.s.machine
         cdef int32_t i
         _inside = self.enter(True)
@@ -329,7 +369,8 @@ cdef class Decision(Moment):
         self.refuse_unless_named()
         if self.site is not None:
             return self.site.occupied(self.s)
-        busy = np.array([m.named.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
+        busy = np.array([m.named.marked(m.state, m.occ, i) or is_drained(self.s, i) for i in range(self.s.nodes)],
+                        np.bool_)
         shape = self.engine.settings.machine
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
 
@@ -365,8 +406,10 @@ cdef class Decision(Moment):
         cdef machine_t *m = &self.s.machine
         if self.site is not None:
             return self.s.state[j] == JOB_QUEUED and self.site.has_room(self.s, j)
-        if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
+        if self.s.state[j] != JOB_QUEUED or self.s.need[j] > available(self.s):
             return False
+        if m.placed and any_drained(self.s):
+            return self.has_free(ask_of(self.s, j))
         if asks_shape(self.s, j):
             return bool(m.placed.has_free(m.state, m.occ, ask_of(self.s, j)))
         return not m.placed or self.s.need[j] <= m.placed.largest_now(m.state)
@@ -385,6 +428,7 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
+        cdef permit_t permit = permit_open(self.s)
         cdef int32_t nodes
         cdef long count, cap = 0
         if self.site is not None:
@@ -393,7 +437,7 @@ cdef class Decision(Moment):
             self.refuse("a pod has no boxes: choose by d.slices or d.free_cubes" if m.placed else
                         "a cluster has no boxes: choose nodes by d.occupancy")
         nodes = self.s.need[j] if size is None else clipped(size)
-        count = m.placed.free_places(m.state, m.occ, nodes, NULL, &found, &cap)
+        count = m.placed.free_places(m.state, m.occ, nodes, &permit, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the boxes")
@@ -417,6 +461,7 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job), n
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
+        cdef permit_t permit = permit_open(self.s)
         cdef uint64_t *mask
         cdef long count, i, cap = 0
         pod = self.pod()
@@ -425,7 +470,7 @@ cdef class Decision(Moment):
             self.refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
         mask = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
         asked = ask_of(self.s, j) if size is None else n
-        count = -1 if mask == NULL else m.placed.free_places(m.state, m.occ, asked, NULL, &found, &cap)
+        count = -1 if mask == NULL else m.placed.free_places(m.state, m.occ, asked, &permit, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the slices")
@@ -487,7 +532,10 @@ cdef class Decision(Moment):
         if self.site is not None:
             self.time = self.site.look_ahead(s, head, &self.extra)
         elif not m.placed:
-            self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+            if any_drained(s):
+                self.time = shadow_undrained(s, s.need[head], &self.extra)
+            else:
+                self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
             if self.time == INFINITY:
                 self.extra = 0
         else:
@@ -496,7 +544,11 @@ cdef class Decision(Moment):
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
             items = releases_all(&s.releases)
-            if m.placed.has_free(m.state, m.occ, ask_of(s, head)):
+            if any_drained(s):
+                self.time = first_open_time(s, head, self.later, absences_of(s).closed)
+                if self.time < INFINITY:
+                    mask_join(self.later, absences_of(s).closed, m.words)
+            elif m.placed.has_free(m.state, m.occ, ask_of(s, head)):
                 self.time = s.now
                 memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
                 while n < s.releases.n and items[n].end <= s.now:
@@ -593,7 +645,8 @@ cdef class Decision(Moment):
             self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {node.shape[0]}")
         self.check_distinct(job, node, s.nodes, "node")
         for i in range(node.shape[0]):
-            if m.named.marked(m.state, m.occ, node[i]) and (owner < 0 or not m.named.holds(m.state, owner, node[i])):
+            if ((m.named.marked(m.state, m.occ, node[i]) or is_drained(s, node[i]))
+                    and (owner < 0 or not m.named.holds(m.state, owner, node[i]))):
                 self.refuse(f"node {node[i]} is not free")
         return 0
 
@@ -654,6 +707,8 @@ cdef class Decision(Moment):
             raise MemoryError("no memory for an occupancy")
         try:
             memcpy(mask, m.occ, bytes)
+            if any_drained(s):
+                mask_join(mask, absences_of(s).drained, m.words)
             if owner >= 0:
                 old = m.placed.place_of(m.state, owner)
                 m.placed.lift(m.state, mask, &old)
@@ -689,6 +744,15 @@ cdef class Decision(Moment):
 
     cdef int act(self, str what) except -1:
         """Before anything changes."""
+        self.refuse_act(what)
+        catch_up(self.s)
+        self.head = -1
+        self.acted = self.s.asked.acted
+        self.s.asked.acted = True
+        return 0
+
+    cdef int refuse_act(self, str what) except -1:
+        """Refuse an act that this decision does not have."""
         self.check()
         if self.kind in _MAY:
             if what not in _MAY[self.kind]:
@@ -696,10 +760,6 @@ cdef class Decision(Moment):
         elif not self.s.scheduler.elsewhere:
             name = self.engine.settings.scheduler["name"]
             self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
-        catch_up(self.s)
-        self.head = -1
-        self.acted = self.s.asked.acted
-        self.s.asked.acted = True
         return 0
 
     cdef int refuse_another(self, int32_t job, str what) except -1:
@@ -737,11 +797,25 @@ cdef class Decision(Moment):
     cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1:
         """Whether a box is free; the placement rule, perhaps one in Python, chooses it."""
         cdef int code
+        cdef permit_t narrower
+        if any_drained(self.s):
+            narrower = permit_open(self.s)
+            if permit != NULL:
+                narrower.later, narrower.need = permit.later, permit.need
+            permit = &narrower
         self.s.closed = True
         code = choose_now(self.s, job, self.s.machine.occ, size, permit, place)
         self.s.closed = False
         self.conclude(code)
         return code
+
+    cdef bint has_free(self, int32_t ask) except -1:
+        """Whether a place is free beside nodes that are drained."""
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        memcpy(absences_of(s).closed, m.occ, <size_t>m.words * sizeof(uint64_t))
+        mask_join(absences_of(s).closed, absences_of(s).drained, m.words)
+        return m.placed.has_free(m.state, absences_of(s).closed, ask)
 
     cdef int conclude(self, int code) except -1:
         """The exception of a status.  User code is called before anything changes: its error leaves all as it was."""
@@ -816,7 +890,7 @@ cdef class Decision(Moment):
         cdef bint outlives
         cdef permit_t permit
         cdef place_t place
-        if s.state[job] != JOB_QUEUED or (size > usable(s) and self.site is None):
+        if s.state[job] != JOB_QUEUED or (size > available(s) and self.site is None):
             return 0
         if job == head:
             self.refuse(f"job {self.row_of(job)} cannot be backfilled ahead of itself")
@@ -841,7 +915,7 @@ cdef class Decision(Moment):
         memset(&permit, 0, sizeof(permit))
         permit.later = self.later
         permit.need = ask_of(s, head)
-        limit = min(<int64_t>size + growth, <int64_t>usable(s))
+        limit = min(<int64_t>size + growth, <int64_t>available(s))
         set_window(s, job, s.now)
         while size != 0 and size <= limit:
             if self.choose(job, size, &permit if outlives else NULL, &place):
@@ -882,17 +956,17 @@ cdef class Decision(Moment):
         cdef bint found = False
         if self.site is not None:
             self.begin_on_site(j, at, job, given, each)
-        elif size > usable(self.s):
-            self.refuse(f"job {job} cannot start: it needs {size} nodes and {usable(self.s)} are free")
+        elif size > available(self.s):
+            self.refuse(f"job {job} cannot start: it needs {size} nodes and {available(self.s)} are free")
         elif given is not None:
             self.begin(j, at, size, given)
         elif not m.placed:
             self.act("started")
             self.launch(j, at, size, NULL)
         else:
-            if asks_shape(self.s, j) or size <= m.placed.largest_now(m.state):
+            if asks_shape(self.s, j) or any_drained(self.s) or size <= m.placed.largest_now(m.state):
                 set_window(self.s, j, self.s.now)
-                while size != 0 and size <= usable(self.s):
+                while size != 0 and size <= available(self.s):
                     found = self.choose(j, size, NULL, &place)
                     if found:
                         break
@@ -1058,21 +1132,46 @@ cdef class Decision(Moment):
         self.conclude(end_for_good(s, j))
         self.note("kill", (self.row_of(j),), {})
 
+    def change(self, job, *, estimate=None, size=None, priority=None, begin=None):
+        """A job that waits and has had no nodes requests something else from now on (model.md#changed).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        estimate, size, priority, begin : float, int, float and float, optional
+            As of `Simulation.change`.
+        """
+        given = {"estimate": estimate, "size": size, "priority": priority, "begin": begin}
+        _inside = self.enter(False)
+        cdef int32_t j = self.find(job)
+        self.refuse_another(j, "changed")
+        change = None if self.engine.changer is None else self.engine.changer()
+        if change is None:
+            self.refuse("jobs change in a simulation, and that of this decision is gone")
+        self.refuse_act("changed")
+        row = self.row_of(j)
+        change(row, given)
+        self.act("changed")
+        self.note("change", (row,), given)
+
     def drain(self, node):
-        """A node takes no new jobs from now on, until `resume` (model.md#drained); only at kind "time"."""
+        """A node takes no new jobs from now on, until `resume` (model.md#drained)."""
         self.close_node("drain", node)
 
     def resume(self, node):
-        """A drained node takes jobs again; only at a decision of kind "time"."""
+        """A drained node takes jobs again."""
         self.close_node("resume", node)
 
     cdef int close_node(self, str act, object node) except -1:
         _inside = self.enter(False)
         self.check()
-        if self.kind != "time":
-            self.refuse(f"{act} is not available at a decision of kind {self.kind!r}: use it at a time between events, "
-                        f"or that of the simulation")
-        self.engine.close_node(node, act == "drain")
+        if self.kind == "failure" or self.kind == "checkpoint":
+            self.refuse(f"{act} is not available at a decision of kind {self.kind!r}: this decision is about job "
+                        f"{self.job}")
+        self.engine.close_node(node, act == "drain", self.kind == "time")
+        self.head = -1
+        self.s.asked.acted = True
         self.note(act, (node,), {})
         return 0
 

@@ -21,7 +21,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.errors import BusyError, DecisionError, EngineError
 
-from faultsim._core.absences cimport absences_of
+from faultsim._core.absences cimport absences_of, any_drained
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG
@@ -38,13 +38,13 @@ from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outa
 from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_extend, progress_know, progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
-from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
+from faultsim._core.record cimport lend_ranges, record_event, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.site_decisions cimport SiteView, new_site_view
 from faultsim._core.snapshot cimport place_for_python, snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
-    ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, EV_LAST, EV_READY, EV_WAKE,
-    FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_CHANGE, EV_FAILURE, EV_LAST, EV_READY,
+    EV_WAKE, FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_grow, sim_t, source_next, source_t, usable,
 )
@@ -135,6 +135,7 @@ cdef class Engine:
     cdef bint stopped        # by the caller, between two events
     # A queue order raised when `advance` had come to "decide" or "until", so the decision was not returned; else "".
     cdef readonly str owed
+    cdef public object changer       # a weak reference to the method by which a decision changes a job; or None
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
     cdef readonly SiteView site_view     # where jobs share nodes; else None
@@ -545,14 +546,9 @@ cdef class Engine:
         _inside = self.door.enter()
         if s.scheduler.close != NULL:
             s.scheduler.close(s.scheduler.state)
-        if s.order.close != NULL:
-            s.order.close(s.order.state)
         memset(&s.scheduler, 0, sizeof(s.scheduler))
-        memset(&s.order, 0, sizeof(s.order))
-        s.queue.key = s.queue.column = NULL
         self.settings = replace(self.settings, scheduler=scheduler)
-        self.given = {**self.given, "queue_key": None, "queue_columns": None, **inputs}
-        call_factory(order, s, scheduler["order"], self.given)
+        self.open_order(order, inputs)
         call_factory(factory, s, scheduler, self.given)
         queue_again(s)
         items = releases_all(&s.releases)
@@ -568,6 +564,33 @@ cdef class Engine:
         s.wanted = s.wanted or not s.deciding or s.asked.resume != NULL
         if s.deciding:
             self.translate(take_pass(s) if s.asked.resume == NULL else end_pass(s))
+
+    def order_again(self, object order, dict inputs):
+        """The queue is in the order of what the jobs ask for now, where decisions come from outside."""
+        cdef sim_t *s = &self.s
+        cdef int code
+        _inside = self.door.enter()
+        self.open_order(order, inputs)
+        queue_again(s)
+        disturb(s)
+        s.closed = True
+        code = sort_queue(s)
+        s.closed = False
+        if code == PYTHON_ERROR:         # the next look at the queue sorts it
+            s.queue.unsorted = s.now
+            self.raise_kept()
+        self.translate(code)
+
+    cdef int open_order(self, object order, dict inputs) except -1:
+        """The order of the scheduler's settings, with what it reads."""
+        cdef sim_t *s = &self.s
+        if s.order.close != NULL:
+            s.order.close(s.order.state)
+        memset(&s.order, 0, sizeof(s.order))
+        s.queue.key = s.queue.column = NULL
+        self.given = {**self.given, "queue_key": None, "queue_columns": None, **inputs}
+        call_factory(order, s, self.settings.scheduler["order"], self.given)
+        return 0
 
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
@@ -952,15 +975,15 @@ cdef class Engine:
         catch_up(s)
         self.translate(let_go(s, job))
 
-    def change(self, row, estimate, size, columns):
+    def change(self, row, estimate, size, columns, bint decided=False):
         """A job that has had no nodes gets other values (model.md#changed); None: as before.
 
-        `columns` are the further columns of the log from now on.  `take_over` follows, as orders and schedulers keep
-        what they have computed.
+        `columns` are the further columns of the log from now on.  `take_over` or `order_again` follows, as orders and
+        schedulers keep what they have computed.  If it was `decided`, no pass follows.
         """
         cdef sim_t *s = &self.s
         _inside = self.door.enter()
-        cdef int32_t job = self.changeable(row)
+        cdef int32_t job = self.changeable(row, decided)
         catch_up(s)
         self.given["kept"].append(self.inputs)       # copies of this simulation go on reading them
         self.own_inputs()
@@ -980,14 +1003,21 @@ cdef class Engine:
         if s.state[job] == JOB_QUEUED:
             s.demand += s.size[job]
         self.world.columns = columns
-        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+        if not decided:
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
 
-    def postpone(self, row, double begin):
+    def record_change(self, row):
+        """After `change` and `postpone`."""
+        _inside = self.door.enter()
+        if self.s.record.on:
+            self.translate(record_event(&self.s, EV_CHANGE, self.any_job_at(row), -1))
+
+    def postpone(self, row, double begin, bint decided=False):
         """A job of the queue leaves it until `begin`, as if that were its earliest start."""
         cdef sim_t *s = &self.s
         cdef eligible_t *e
         _inside = self.door.enter()
-        cdef int32_t job = self.changeable(row)
+        cdef int32_t job = self.changeable(row, decided)
         if s.state[job] != JOB_QUEUED:
             what = "on hold" if is_held_back(s, job) else "not eligible yet"
             self.refuse(f"job {row} cannot get another earliest start: it is {what}")
@@ -999,12 +1029,14 @@ cdef class Engine:
         e.on_hold[job] = NOT_ON_HOLD
         e.n_on_hold -= 1
         self.translate(heap_push(&s.heap, begin, EV_READY, job))
-        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+        if not decided:
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
 
-    def changeable(self, row):
-        """The number of a job that has had no nodes yet."""
+    def changeable(self, row, bint decided=False):
+        """The number of a job that has had no nodes yet; `decided` by a policy, perhaps in the middle of a pass."""
         cdef sim_t *s = &self.s
-        self.refuse_if_unusable()
+        if not decided:
+            self.refuse_if_unusable()
         cdef int32_t job = self.any_job_at(row)
         if s.state[job] == JOB_FUTURE and job >= s.next_arrival:
             self.refuse(f"job {row} cannot be changed: it has not arrived yet")
@@ -1156,12 +1188,14 @@ cdef class Engine:
     def drain(self, which):
         """A node takes no new jobs from now on (model.md#drained)."""
         _inside = self.door.enter()
-        self.close_node(which, True)
+        self.refuse_if_unusable()
+        self.close_node(which, True, True)
 
     def resume(self, which):
         """It takes jobs again."""
         _inside = self.door.enter()
-        self.close_node(which, False)
+        self.refuse_if_unusable()
+        self.close_node(which, False, True)
 
     def drained(self):
         """The nodes that are drained, ascending."""
@@ -1173,7 +1207,6 @@ cdef class Engine:
     cdef int32_t checked_node(self, object which, bint drain) except -1:
         """The node of a drain or a resume."""
         cdef int32_t node
-        self.refuse_if_unusable()
         if self.world.no_drains:
             self.refuse(f"drain is not available {self.world.no_drains}")
         if self.s.machine.named == NULL:
@@ -1184,13 +1217,14 @@ cdef class Engine:
             self.refuse(f"node {node} is drained already" if drain else f"node {node} is not drained")
         return node
 
-    def close_node(self, which, bint drain):
-        """As `drain` and `resume`, also for a decision."""
+    def close_node(self, which, bint drain, bint wake):
+        """As `drain` and `resume`, also for a decision; whether a pass follows."""
         cdef sim_t *s = &self.s
         cdef int32_t node = self.checked_node(which, drain)
         catch_up(s)
         set_drained(s, node, drain)
-        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+        if wake:
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
 
     # ------------------------------------------------------------------ policies written in Python
 
@@ -1296,10 +1330,6 @@ cdef inline bint is_held_back(const sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline bint any_on_hold(const sim_t *s) noexcept nogil:
     return s.eligibility.on and eligible_of(s).n_on_hold > 0
-
-
-cdef inline bint any_drained(const sim_t *s) noexcept nogil:
-    return s.absences.state != NULL and absences_of(s).n_drained > 0
 
 
 cdef inline bint waits_for_caller(const sim_t *s) noexcept nogil:

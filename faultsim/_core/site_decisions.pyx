@@ -7,6 +7,7 @@ import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block, part_t
 from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.edges cimport is_drained
 from faultsim._core.scheduling.site_choice cimport (
     all_served, choose_beside, choose_shares, free_then, hide_closed, open_site_choice, open_site_then, open_to,
     put_share, site_now, site_release, site_shadow, sort_shares,
@@ -122,7 +123,8 @@ cdef class SiteView:
     cdef object occupied(self, sim_t *s):
         cdef const site_t *m = site_of(&s.machine)
         cdef int32_t node
-        return np.array([node_is_down(m, node) or m.left[node] != m.total[node] for node in range(m.nodes)], np.bool_)
+        return np.array([node_is_down(m, node) or m.left[node] != m.total[node] or is_drained(s, node)
+                         for node in range(m.nodes)], np.bool_)
 
     cdef object free_amounts(self, sim_t *s):
         cdef const site_t *m = site_of(&s.machine)
@@ -130,7 +132,7 @@ cdef class SiteView:
         found = np.empty((m.nodes, 3), np.int64)
         cdef int64_t[:, ::1] out = found
         for node in range(m.nodes):
-            put_amounts(&out[node, 0], m.open[node])
+            put_amounts(&out[node, 0], 0 if is_drained(s, node) else m.open[node])
         return found
 
     cdef object shares(self, sim_t *s, int32_t job):

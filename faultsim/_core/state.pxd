@@ -26,8 +26,8 @@ from faultsim._core.tables.placement cimport placement_t
 from faultsim._core.tables.scheduler cimport scheduler_t
 from faultsim._core.thresholds cimport thresholds_t
 
-# Kinds of events at one instant, in the order of their handling (model.md#events); starts, moves and withdrawals
-# are records only.
+# Kinds of events at one instant, in the order of their handling (model.md#events); starts, moves, withdrawals and
+# changes are records only.
 # faultsim/data/event_kinds.py has their names.
 cdef enum event_kind:
     EV_FINISH = 0
@@ -39,9 +39,10 @@ cdef enum event_kind:
     EV_START = 6
     EV_MOVE = 7
     EV_WITHDRAWAL = 8        # a record only, of jobs that end without a run
-    EV_WAKE = 9              # a pass that a caller or policy has requested
-    EV_READY = 10            # a job that was submitted earlier becomes eligible
-    EV_LAST = 11             # withdrawals, in the order of an instant
+    EV_CHANGE = 9            # a record only, of jobs that ask for something else (model.md#changed)
+    EV_WAKE = 10             # a pass that a caller or policy has requested
+    EV_READY = 11            # a job that was submitted earlier becomes eligible
+    EV_LAST = 12             # withdrawals, in the order of an instant
 
 # State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:

@@ -16,7 +16,7 @@ With any scheduler, between two other requests:
   {"request": "RELEASE", "id": 3}     {"ok": true}
   {"request": "CHANGE", "id": 3}      {"ok": true}                            "estimate", "size", "priority", "begin"
   {"request": "DRAIN", "node": 5}     {"ok": true}                            it takes no new jobs until RESUME
-  {"request": "RESUME", "node": 5}    {"ok": true}                            (not with external, nor CHANGE)
+  {"request": "RESUME", "node": 5}    {"ok": true}
   {"request": "SNAPSHOT"}             {"snapshot": 1}                         kept in the server, 100 at most
   {"request": "RESTORE", "snapshot": 1} {"ok": true}                          the simulation is as it was then
 With --live N the client also says what happens, N jobs at most; ADVANCE has "changes": what happened since the last one
@@ -205,7 +205,7 @@ class Server:
         return {"ok": True}
 
     def _change(self, id: int | str, **given: Any) -> dict[str, object]:
-        self.sim.change(self._row(id), **given)
+        self._acting().change(self._row(id), **given)
         return {"ok": True}
 
     def _drain(self, node: int) -> dict[str, object]:

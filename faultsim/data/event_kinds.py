@@ -8,7 +8,7 @@ from faultsim.arrays import Texts
 
 
 class EventKind(IntEnum):
-    """What `Result.events` has in its column `kind` (model.md#events); starts and moves are what passes and ticks did.
+    """What `Result.events` has in its column `kind` (model.md#events); starts, moves and changes are acts.
 
     Examples
     --------
@@ -25,6 +25,7 @@ class EventKind(IntEnum):
     START = 6
     MOVE = 7
     WITHDRAWAL = 8
+    CHANGE = 9
 
 
 class JobState(StrEnum):

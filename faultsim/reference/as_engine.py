@@ -12,11 +12,11 @@ from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.policies.settings import Settings
 from faultsim.reference.decisions import Decision
 from faultsim.reference.drains import close_node, drained_nodes
-from faultsim.reference.engine import Run, simulate
+from faultsim.reference.engine import Run, run_whole
 from faultsim.reference.live import Live
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.so_far import what_became_of
-from faultsim.reference.state import State
+from faultsim.reference.state import CHANGE, State
 from faultsim.reference.verify import check_instant
 
 
@@ -29,6 +29,7 @@ class ReferenceEngine:
     n_handled = 0
     owed = ""
     acts: list[object] | None = None
+    changer: Any = None
 
     def __init__(
         self,
@@ -45,11 +46,13 @@ class ReferenceEngine:
         self._live: Live | None = None
         if world is not None and world.live:
             self._made = self._live = Live(settings, submit, runtime, estimate, size, world=world)
+            self._live.state.engine = self
 
     @property
     def _run(self) -> Run:
         if self._made is None:
             self._made = Run(*self._arguments)
+            self._made.state.engine = self
         return self._made
 
     # -- running
@@ -73,7 +76,11 @@ class ReferenceEngine:
             return "decide" if self._live.go_on(until) else "done"
         if until != math.inf or self._made is not None:
             self._whole()
-        self._output = simulate(*self._arguments)
+        whole = self._run
+        try:
+            self._output = run_whole(whole)
+        finally:
+            self._made = None
         return "done"
 
     def output(self) -> dict[str, object]:
@@ -174,17 +181,30 @@ class ReferenceEngine:
     def release(self, row: object) -> None:
         self._run.release(row)
 
-    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
-        self._run.change(row, estimate, size, columns)
+    def change(
+        self,
+        row: object,
+        estimate: float | None,
+        size: int | None,
+        columns: Mapping[str, Values],
+        decided: bool = False,
+    ) -> None:
+        self._run.change(row, estimate, size, columns, wake=not decided)
 
-    def postpone(self, row: object, begin: float) -> None:
-        self._run.postpone(row, begin)
+    def postpone(self, row: object, begin: float, decided: bool = False) -> None:
+        self._run.postpone(row, begin, wake=not decided)
 
-    def changeable(self, row: object) -> int:
+    def record_change(self, row: object) -> None:
+        self._run.state.write(CHANGE, self._run.job_at(row))
+
+    def changeable(self, row: object, decided: bool = False) -> int:
         return self._run.changeable(row).index
 
     def take_over(self, *_: object) -> None:
         """Nothing to do: this engine keeps nothing of its orders and schedulers but what a disturbance voids."""
+
+    def order_again(self, *_: object) -> None:
+        queue_order(self._run.state)  # an order in Python may raise
 
     def drain(self, node: object) -> None:
         close_node(self._run.state, node, True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from faultsim.reference.state import FAILURE, FINISH, MOVE, START, THEFT, WITHDRAWAL, State
+from faultsim.reference.state import CHANGE, FAILURE, FINISH, MOVE, START, THEFT, WITHDRAWAL, State
 
 
 class Changes:
@@ -40,7 +40,7 @@ class Changes:
 
 
 def changes_since(state: State, told: tuple[int, int]) -> Changes:
-    """ "The starts, moves, ends, kills and withdrawals" behind so many lines of the diary, and so many places taken."""
+    """What happened behind so many lines of the diary, and so many places taken."""
     line, place = told
     rows = []
     for time, kind, index, _ in state.diary[line:]:
@@ -54,6 +54,8 @@ def changes_since(state: State, told: tuple[int, int]) -> Changes:
             word = "timed out" if state.jobs[index].timed_out else "ended"
         elif kind == WITHDRAWAL:
             word = "withdrawn"
+        elif kind == CHANGE:
+            word = "changed"
         elif kind in (FAILURE, THEFT) and index >= 0:
             word = "killed"
         else:

@@ -22,6 +22,7 @@ from faultsim.reference.pod.table import PodTable
 from faultsim.reference.scheduling import site_decisions as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
+from faultsim.reference.scheduling.views import free_mask_at
 from faultsim.reference.site.nodes import Grant
 from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
@@ -30,7 +31,7 @@ from faultsim.reference.torus.boxes import Box
 _MAY = {
     "failure": ("requeued", "held", "killed"),
     "checkpoint": ("saved",),
-    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released"),
+    "tick": ("requeued", "killed", "saved", "moved", "withdrawn", "put on hold", "released", "changed"),
 }
 _HOLD = "only a failure holds the job that it hits, and External(at=...) says whether you are asked then"
 
@@ -90,9 +91,9 @@ class Decision:
 
     @property
     def free(self) -> int:
-        """Free nodes."""
+        """Free nodes, without those that are drained."""
         self._check()
-        return self._state.open_to_start
+        return self._state.available
 
     @property
     def down(self) -> Integers:
@@ -108,17 +109,18 @@ class Decision:
 
     @property
     def occupancy(self) -> object:
-        """Which nodes are taken or down."""
+        """Which nodes are taken, down or drained."""
         self._check()
         state = self._state
         if state.shares:
             whole = zip(state.left, state.site.amounts, strict=True)
-            return np.array([node in state.up or left != has for node, (left, has) in enumerate(whole)])
+            taken = [node in state.up or left != has for node, (left, has) in enumerate(whole)]
+            return np.array([busy or bool(state.drained_mask >> node & 1) for node, busy in enumerate(taken)])
         if state.table is None:
             busy = np.ones(state.nodes, np.bool_)
-            busy[state.free_nodes] = False
+            busy[[node for node in state.free_nodes if not state.drained_mask >> node & 1]] = False
             return busy
-        bits = state.blocked
+        bits = state.blocked | state.drained_mask
         busy = np.array([bool(bits >> node & 1) for node in range(state.nodes)])
         return busy.reshape(state.table.shape) if state.table.are_boxes else busy
 
@@ -146,9 +148,9 @@ class Decision:
         found, state = self._find(job), self._state
         if state.shares:
             return found in state.queue and shared.fits(state, found)
-        if found not in state.queue or found.needs > state.open_to_start:
+        if found not in state.queue or found.needs > state.available:
             return False
-        return state.table is None or state.table.fits(state.blocked, found.needs)
+        return state.table is None or state.table.fits(state.blocked | state.drained_mask, found.needs)
 
     def boxes(self, job: int, size: int | None = None) -> object:
         """The free boxes that a job could take."""
@@ -159,7 +161,8 @@ class Decision:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         if not table.are_boxes:
             self._refuse("a pod has no boxes: choose by d.slices or d.free_cubes")
-        free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
+        taken = self._state.blocked | self._state.drained_mask
+        free = table.free_of_size(taken, found.needs if size is None else size)
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
 
@@ -184,7 +187,8 @@ class Decision:
         wanted = found.needs if size is None else size
         if table.slices.wiring == "ocs" and wanted >= table.slices.hosts:
             self._refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
-        free = table.free_of_size(self._state.blocked, wanted)
+        drained = self._state.drained_mask
+        free = [box for box in table.free_of_size(self._state.blocked, wanted) if not box.mask & drained]
         rows = [[node for node in range(table.nodes) if box.mask >> node & 1] for box in free]
         return np.array(rows, np.int32).reshape(len(rows), max(0, min(wanted, table.nodes)))
 
@@ -192,7 +196,7 @@ class Decision:
     def free_cubes(self) -> object:
         """The cubes of which all hosts are free."""
         self._check()
-        return np.array(self._pod().slices.free_cubes(self._state.blocked), np.int32)
+        return np.array(self._pod().slices.free_cubes(self._state.blocked | self._state.drained_mask), np.int32)
 
     def expected_end(self, job: int, at: float | None = None) -> float:
         """When a waiting job would end if it were started then."""
@@ -229,8 +233,8 @@ class Decision:
     ) -> None:
         """Start a waiting job."""
         found, state = self._waiting(job), self._state
-        if found.needs > state.open_to_start and not state.shares:
-            self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.open_to_start} are free")
+        if found.needs > state.available and not state.shares:
+            self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.available} are free")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
         place = given_place(state, found, given, self._refuse, moves=False)
         number = None if cores is None else whole(cores)
@@ -251,8 +255,8 @@ class Decision:
         elif state.table is None:
             self._begin(found, None, free_nodes_for(state, found))
         else:
-            for size in state.table.sizes_between(found.needs, state.open_to_start):
-                boxes = state.table.free_of_size(state.blocked, size)
+            for size in state.table.sizes_between(found.needs, state.available):
+                boxes = state.table.free_of_size(state.blocked | state.drained_mask, size)
                 if boxes:
                     return self._begin(found, self._rule(found, boxes), [])
             kind = "box" if state.table.are_boxes else "slice"
@@ -326,6 +330,28 @@ class Decision:
         self._act("killed")
         kill_for_good(state, found)
 
+    def change(
+        self,
+        job: int,
+        *,
+        estimate: checks.Duration | None = None,
+        size: int | None = None,
+        priority: float | None = None,
+        begin: checks.Duration | None = None,
+    ) -> None:
+        """A job that has had no nodes asks for something else (model.md#changed)."""
+        found, state = self._find(job), self._state
+        self._only(found, "changed")
+        given = {"estimate": estimate, "size": size, "priority": priority, "begin": begin}
+        acted = state.acted
+        self._act("changed")
+        try:
+            state.engine.changer()(found.row, given)
+        except BaseException:
+            state.acted = acted
+            raise
+        self._order[:] = queue_order(state)
+
     def drain(self, node: int) -> None:
         """A node takes no new jobs from now on."""
         self._close_node("drain", node)
@@ -336,12 +362,12 @@ class Decision:
 
     def _close_node(self, act: str, node: int) -> None:
         self._check()
-        if self.kind != "time":
+        if self.kind in ("failure", "checkpoint"):
             self._refuse(
-                f"{act} is not available at a decision of kind {self.kind!r}: use it at a time between events, or that "
-                f"of the simulation"
+                f"{act} is not available at a decision of kind {self.kind!r}: this decision is about job {self.job}"
             )
-        close_node(self._state, node, act == "drain")
+        close_node(self._state, node, act == "drain", wake=self.kind == "time")
+        self._state.acted = True
 
     def checkpoint(self, job: int) -> None:
         """A running job saves its progress."""
@@ -506,13 +532,16 @@ class Decision:
         if math.isinf(time):
             return 0
         if state.table is not None:
-            return state.nodes - occupied_at(state, time).bit_count() - head.needs
-        return state.open_to_start + sum(row.size for row in state.releases() if row.time <= time) - head.needs
+            return state.nodes - (occupied_at(state, time) | state.drained_mask).bit_count() - head.needs
+        free = state.open_to_start + sum(row.size for row in state.releases() if row.time <= time)
+        if state.drained_mask:
+            free = min(free, (free_mask_at(state, time) & ~state.drained_mask).bit_count())
+        return free - head.needs
 
     def _permitted(self, job: Job, head: Job, growth: int) -> list[Box] | Grant | None:
         """None: it may not start; else the boxes that it may take, none of them on a cluster; on a site its shares."""
         state = self._state
-        if job not in state.queue or (job.needs > state.open_to_start and not state.shares):
+        if job not in state.queue or (job.needs > state.available and not state.shares):
             return None
         if job is head:
             self._refuse(f"job {self._rows[job.index]} cannot be backfilled ahead of itself")
@@ -522,10 +551,10 @@ class Decision:
         in_time = expected_if_started(job, state.now + state.delay) <= time
         if state.table is None:
             return [] if in_time or job.needs <= self._extra(head, time) else None
-        for size in state.table.sizes_between(job.needs, min(job.needs + growth, state.open_to_start)):
-            boxes = state.table.free_of_size(state.blocked, size)
+        for size in state.table.sizes_between(job.needs, min(job.needs + growth, state.available)):
+            boxes = state.table.free_of_size(state.blocked | state.drained_mask, size)
             if not in_time:
-                later = occupied_at(state, time)
+                later = occupied_at(state, time) | state.drained_mask
                 boxes = [box for box in boxes if state.table.fits(later | box.mask, head.needs)]
             if boxes:
                 return boxes

@@ -12,7 +12,7 @@ from faultsim.reference.absences import no_absences
 from faultsim.reference.state import State
 
 
-def close_node(state: State, which: object, drain: bool) -> None:
+def close_node(state: State, which: object, drain: bool, wake: bool = True) -> None:
     """ "Both are disturbances, and a pass follows" (model.md#drained)."""
     node = _checked(state, which, drain)
     state.catch_up()
@@ -20,7 +20,8 @@ def close_node(state: State, which: object, drain: bool) -> None:
         state.absences = no_absences(len(state.jobs))
     state.absences.set_drained(node, drain)
     state.disturb()
-    state.wakes.append(state.now)
+    if wake:
+        state.wakes.append(state.now)
 
 
 def drained_nodes(state: State) -> Integers:

@@ -98,7 +98,11 @@ def simulate(
     >>> simulate(settings, [0, 0], [10, 10], [10, 10], [3, 2])["start"]
     array([ 0., 10.])
     """
-    run = Run(settings, submit, runtime, estimate, size, world)
+    return run_whole(Run(settings, submit, runtime, estimate, size, world))
+
+
+def run_whole(run: "Run") -> dict[str, object]:
+    """Its outcome, if no decision comes from outside."""
     for step in run.steps():
         if step == "decide":
             raise EngineError("decisions of this run come from outside: use Run.advance")
@@ -261,7 +265,14 @@ class Run:
         self.state.catch_up()
         let_go(self.state, job)
 
-    def change(self, row: object, estimate: float | None, size: int | None, columns: Mapping[str, Values]) -> None:
+    def change(
+        self,
+        row: object,
+        estimate: float | None,
+        size: int | None,
+        columns: Mapping[str, Values],
+        wake: bool = True,
+    ) -> None:
         """A job that has had no nodes asks for something else (model.md#changed); None: as before."""
         state, job = self.state, self.changeable(row)
         state.catch_up()
@@ -273,9 +284,10 @@ class Run:
             job.needs = size if state.table is None else state.table.round_up(size)
         state.world.columns = columns
         state.disturb()
-        state.wakes.append(state.now)
+        if wake:
+            state.wakes.append(state.now)
 
-    def postpone(self, row: object, begin: float) -> None:
+    def postpone(self, row: object, begin: float, wake: bool = True) -> None:
         """A job of the queue leaves it until `begin`, as if that were its earliest start."""
         state, job = self.state, self.changeable(row)
         if job not in state.queue:
@@ -286,7 +298,8 @@ class Run:
         hold_back(state, job)
         let_go(state, job)
         job.earliest = begin
-        state.wakes.append(state.now)
+        if wake:
+            state.wakes.append(state.now)
 
     def changeable(self, row: object) -> Job:
         """A job that has had no nodes yet."""

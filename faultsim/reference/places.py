@@ -58,7 +58,8 @@ def given_place(
         if len(numbers) != job.size:
             refuse(f"job {job.row} asks for {job.size} nodes, got {len(numbers)}")
         for node in numbers:
-            if node not in state.free_nodes and not (moves and node in job.nodes):
+            is_free = node in state.free_nodes and not state.drained_mask >> node & 1
+            if not is_free and not (moves and node in job.nodes):
                 refuse(f"node {node} is not free")
         return None, sorted(numbers)
     mask = sum(1 << node for node in numbers)
@@ -68,7 +69,7 @@ def given_place(
     if found is None:
         shape = f" of the shape {state.world.columns['shape'][job.row]}" if shaped else ""
         refuse(f"the {len(numbers)} nodes given for job {job.row} are no slice of this pod{shape}")
-    taken = state.blocked & ~(job.mask if moves else 0)
+    taken = (state.blocked | state.drained_mask) & ~(job.mask if moves else 0)
     first = next((number for number in asked if taken >> number * hosts & ((1 << hosts) - 1)), None)
     return _free(state, job, found, f"{what.removesuffix('s')} {first}", refuse, moves), []
 
@@ -101,7 +102,7 @@ def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bo
         refuse(f"job {job.row} moves to a {kind} of the {job.allocated} nodes that it has, got {box.size}")
     if box.size < job.size:
         refuse(f"job {job.row} asks for {job.size} nodes, and the {kind} has {box.size}")
-    if box.mask & state.blocked & ~own:
+    if box.mask & (state.blocked | state.drained_mask) & ~own:
         refuse(f"{name} is not free")
     assert state.table is not None
     if not state.table.may_be_busy(state.busy & ~own | box.mask):

@@ -24,7 +24,7 @@ from faultsim.reference.torus.boxes import Box, BoxTable, Segments
 from faultsim.reference.torus.listed_table import ListedTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
-FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL = range(9)
+FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL, CHANGE = range(10)
 
 
 @dataclass(eq=False, slots=True)
@@ -137,6 +137,7 @@ class State:
         self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
+        self.engine: Any = None  # `faultsim.reference.as_engine.ReferenceEngine`, by which decisions change jobs
         self.eligibility: Any = None  # `faultsim.reference.eligibility.Eligibility`, where jobs have conditions
         #: Asks somebody outside; the run fills it in.
         self.ask: Callable[..., Generator[str, None, object]] = nobody
@@ -375,6 +376,16 @@ class State:
     def open_to_start(self) -> int:
         """The free nodes that a pass sees: with `Static(m)` "m fewer free nodes than there are"."""
         return self.free - self.left_alone
+
+    @property
+    def available(self) -> int:
+        """The free nodes on which jobs may start: "a decision counts drained nodes as taken" (model.md#drained)."""
+        return min(self.open_to_start, self.free - self.free_and_drained())
+
+    @property
+    def drained_mask(self) -> int:
+        """The nodes that are drained."""
+        return 0 if self.absences is None else self.absences.drained
 
     @property
     def left_alone(self) -> int:

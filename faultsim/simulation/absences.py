@@ -7,7 +7,8 @@ from faultsim.errors import InputError, NotAvailableError
 from faultsim.policies import CompiledPlacement, CompiledScheduler, External, HotSpares, Preemptive
 from faultsim.simulation.options import RunOptions
 
-#: Options of a run that do not go with reservations, and what to write instead.
+#: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
+#: instead.
 _WITHOUT = (
     (lambda run: run.migration is not None, "migration=", "leave it out"),
     (lambda run: run.rescheduling is not None, "rescheduling=", "leave it out"),
@@ -15,11 +16,19 @@ _WITHOUT = (
     (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
     (lambda run: isinstance(run.scheduler, Preemptive), "scheduler=Preemptive", "use EasyBackfill()"),
     (
-        lambda run: isinstance(run.scheduler, External | CompiledScheduler) or run.scheduler.is_written(),
-        "a scheduler from outside",
+        lambda run: isinstance(run.scheduler, CompiledScheduler),
+        "scheduler=CompiledScheduler",
         "use Fcfs(), EasyBackfill(), Backfill() or ConservativeBackfill()",
     ),
     (lambda run: isinstance(run.placement, CompiledPlacement), "placement=CompiledPlacement", "use FirstFit()"),
+)
+#: Those that do not go with reservations alone.
+_WITHOUT_RESERVATIONS = (
+    (
+        lambda run: isinstance(run.scheduler, External) or run.scheduler.is_written(),
+        "a scheduler from outside",
+        "use Fcfs(), EasyBackfill(), Backfill() or ConservativeBackfill()",
+    ),
 )
 
 
@@ -27,7 +36,7 @@ def check_absences(run: RunOptions) -> None:
     """Reject reservations that the machine cannot have, or that no job could wait out."""
     if not run.reservations:
         return
-    for is_there, what, hint in _WITHOUT:
+    for is_there, what, hint in (*_WITHOUT, *_WITHOUT_RESERVATIONS):
         if is_there(run):
             raise NotAvailableError(f"reservations= are not available with {what}: {hint}")
     for each in run.reservations:

@@ -6,6 +6,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 """
 
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -21,6 +22,7 @@ from faultsim.data.event_kinds import FIRST_WITHOUT_RUN, NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
+from faultsim.policies import External
 from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
@@ -74,6 +76,7 @@ class Execution:
         given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes, empty=empty)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
         self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
+        self.engine.changer = weakref.WeakMethod(self.decided_change)
         self.world = given.world
         self._largest_alone = _largest_alone(run, given)
         self._moments: Moments | None = None
@@ -229,6 +232,10 @@ class Execution:
         estimate, columns = expected_runtimes(run, log), log.columns  # by row, as the engine numbers jobs
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, log.size, columns))
 
+    def decided_change(self, row: int, given: Mapping[str, Any]) -> None:
+        """A decision gives a waiting job other values."""
+        self.change(row, **checked_change(**given), decided=True)
+
     def change(
         self,
         row: int,
@@ -237,17 +244,19 @@ class Execution:
         size: int | None = None,
         priority: float | None = None,
         begin: float | None = None,
+        decided: bool = False,
     ) -> None:
-        """A waiting job asks for something else."""
+        """A waiting job asks for something else; no pass follows by itself if that is `decided`."""
         goes_on = estimate is None and size is None and priority is None
         if not goes_on:
             self._check_change(row, estimate, size, priority)
         if begin is not None:
-            self.engine.postpone(row, begin)
+            self.engine.postpone(row, begin, decided)
             self.postponed = {**self.postponed, row: begin}
         if goes_on:
+            self.engine.record_change(row)
             return
-        job = self.engine.changeable(row)
+        job = self.engine.changeable(row, decided)
         log = self._log
         for name, value in (("estimate", estimate), ("size", size), ("priority", priority)):
             if value is not None:
@@ -255,9 +264,16 @@ class Execution:
                 column[job] = value
                 changed: dict[str, Any] = {name: column}
                 log = log.with_columns(**changed) if name == "priority" else log._derived(**changed)
-        self.engine.change(row, estimate, size, log.columns)
+        self.engine.change(row, estimate, size, log.columns, decided)
+        self.engine.record_change(row)
         self._log, self._moments = log, None
-        self.take_over(self._run)
+        if isinstance(self._run.scheduler, External) or self._run.scheduler.is_written():
+            scheduler = self._lowered["scheduler"]
+            expected = expected_runtimes(self._run, log)
+            _, order, inputs = scheduler_parts(scheduler, self._run.kind, expected, log.size, log.columns)
+            self.engine.order_again(order, inputs)
+        else:
+            self.take_over(self._run)
 
     def _check_change(self, row: int, estimate: float | None, size: int | None, priority: float | None) -> None:
         run, what = self._run, None
@@ -306,6 +322,7 @@ class Execution:
         other = copy(self)
         other._moments = None
         other.engine = self.engine.copy()
+        other.engine.changer = weakref.WeakMethod(other.decided_change)
         return other
 
     def output(self) -> tuple[dict[str, object], int, dict[str, object]]:
@@ -342,6 +359,27 @@ class Execution:
                 comments=log.comments,
             ),
         )
+
+
+def checked_change(
+    estimate: checks.Duration | None = None,
+    size: int | None = None,
+    priority: float | None = None,
+    begin: checks.Duration | None = None,
+) -> dict[str, Any]:
+    """What a job asks for from now on, as `Simulation.change` and `Decision.change` take it."""
+    given: dict[str, Any] = {}
+    if estimate is not None:
+        given["estimate"] = checks.duration("estimate", estimate, low=0.0)
+    if size is not None:
+        given["size"] = checks.whole("size", size, low=1, unit="nodes")
+    if priority is not None:
+        given["priority"] = checks.number("priority", priority)
+    if begin is not None:
+        given["begin"] = checks.duration("begin", begin, low=0.0)
+    if not given:
+        raise OptionError("change: give estimate=, size=, priority= or begin=, what is to change")
+    return given
 
 
 def _largest_alone(run: RunOptions, given: LoweredRun) -> int:

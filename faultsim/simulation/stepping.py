@@ -19,7 +19,7 @@ from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.reasons import Reason
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
-from faultsim.simulation.execution import Execution
+from faultsim.simulation.execution import Execution, checked_change
 from faultsim.simulation.lowering import INFINITY, Unknown
 from faultsim.simulation.options import OPTIONS, EngineName, Options, refuse_unknown, takes
 from faultsim.simulation.run import Run
@@ -504,7 +504,7 @@ class Simulation(checks.OldNames):
             Its value in the column ``priority`` of the log, which orders may read.
         begin : float or duration, optional
             Its earliest start, on the clock of the log: a job of the queue leaves it until then.  Alone also with
-            ``live=``, `External` and whatever the other changes do not go with.
+            ``live=`` and whatever the other changes do not go with.
 
         Raises
         ------
@@ -525,17 +525,7 @@ class Simulation(checks.OldNames):
         >>> sim.result().jobs["start"].tolist(), sim.result().jobs["size"].tolist()
         ([0.0, 5.0], [2, 2])
         """
-        given: dict[str, Any] = {}
-        if estimate is not None:
-            given["estimate"] = checks.duration("estimate", estimate, low=0.0)
-        if size is not None:
-            given["size"] = checks.whole("size", size, low=1, unit="nodes")
-        if priority is not None:
-            given["priority"] = checks.number("priority", priority)
-        if begin is not None:
-            given["begin"] = checks.duration("begin", begin, low=0.0)
-        if not given:
-            raise OptionError("change: give estimate=, size=, priority= or begin=, what is to change")
+        given = checked_change(estimate, size, priority, begin)
         with self._door.enter():
             self._execution.change(job, **given)
             self._note("change", job, **given)

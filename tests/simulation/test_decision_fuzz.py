@@ -16,6 +16,7 @@ from helpers.runs import pods, runs
 from helpers.site_runs import drawn_run
 
 CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move", "withdraw", "hold", "release")
+CHANGES = (*CHANGES, "change", "drain", "resume")
 STOPS = ("requeue", "hold", "kill", "checkpoint", "withdraw", "release")
 COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
 
@@ -30,6 +31,15 @@ def random_act(rng, d, n, hosts=0):
         job = job if d.job is None or rng.random() < 0.2 else d.job
     if name == "wake":
         return name, (d.now + rng.choice([-1, 0, 0.5, 3, math.nan, math.inf]),), {}
+    if name in ("drain", "resume"):
+        return name, (rng.randrange(-1, d.occupancy.size + 1),), {}
+    if name == "change":
+        given = {
+            "estimate": rng.choice([0, 1, 30]),
+            "size": rng.choice([1, 2, 99]),
+            "begin": rng.choice([0, d.now + 3]),
+        }
+        return name, (job,), {each: given[each] for each in rng.sample(sorted(given), rng.randint(0, 2))}
     if name in ("backfill", "may_backfill"):
         return name, (job, rng.choice([None, None, rng.randrange(n)])), {"max_growth": rng.choice([0, 1, 1, 5])}
     if name in STOPS:
@@ -96,7 +106,7 @@ def outcome(d, act):
     try:
         value = getattr(d, name)
         value = value(*args, **kwargs) if callable(value) else value
-    except fs.DecisionError:
+    except (fs.DecisionError, fs.OptionError, fs.NotAvailableError):
         return "refused"
     return value.tolist() if isinstance(value, np.ndarray) else value
 
@@ -159,6 +169,8 @@ def check_run(run, seed, steps=30, verify=True):
         if steps <= 0 and d.kind in ("schedule", "time", "tick"):
             for job in range(n):
                 assert len({outcome(each, ("release", (job,), {})) for each in found}) == 1
+            for node in range(run.machine.nodes):
+                assert len({outcome(each, ("resume", (node,), {})) for each in found}) == 1
         if steps <= 0 and d.kind in ("schedule", "time"):
             for each in found:
                 easy(each)

@@ -87,7 +87,9 @@ def named_with_cores(
 
 def free_amounts(state: State) -> LongIntegers:
     """Cores, memory and GPUs that are free of each node."""
-    return np.array([(0, 0, 0) if left is None else tuple(left) for left in free_now(state)], np.int64)
+    rows = [(0, 0, 0) if left is None else tuple(left) for left in free_now(state)]
+    drained = state.drained_mask
+    return np.array([(0, 0, 0) if drained >> node & 1 else row for node, row in enumerate(rows)], np.int64)
 
 
 def shares(job: Job) -> LongIntegers:
