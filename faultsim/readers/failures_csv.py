@@ -453,7 +453,12 @@ def _numbered(
     """Numbers of nodes, -1 where missing; their names, if they have names; and the nodes of the machine, if given."""
     raw = file.raw(name)
     machine = int(machine) if isinstance(machine, np.integer) else machine
-    listed = None if machine is None or isinstance(machine, int) else tuple(map(str, machine))
+    listed = None
+    if machine is not None and not isinstance(machine, int):
+        if np.ndim(machine) != 1:
+            given = checks.shown(machine)
+            raise OptionError(f"nodes must be the number of nodes or a list of all their names, got {given}")
+        listed = tuple(map(str, machine))
     of = machine if isinstance(machine, int) else None if listed is None else len(listed)
     texts = [text.strip() for text in raw] if isinstance(raw, list) else None
     if texts is not None:

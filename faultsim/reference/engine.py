@@ -207,7 +207,8 @@ class Run:
     def is_over(self, until: float) -> bool:
         """Whether nothing is left to happen until then."""
         # Who was asked in the middle of an instant: the rest of it comes whatever the answer.
-        return len(self.state.done) == len(self.state.jobs) and self.state.question is None
+        in_the_middle = self._step == "decide" and self.coming.next_time() <= self.state.now
+        return len(self.state.done) == len(self.state.jobs) and self.state.question is None and not in_the_middle
 
     def only_requests(self) -> bool:
         """Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end."""

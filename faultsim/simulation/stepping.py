@@ -386,7 +386,7 @@ class Simulation(checks.OldNames):
         if (
             type(size) is not int
             or type(submit) not in _NUMBERS
-            or others != _NO_OTHERS
+            or any(given is not none for given, none in zip(others, _NO_OTHERS, strict=True))
             or (runtime is not None and type(runtime) not in _NUMBERS)
             or (estimate is not None and type(estimate) not in _NUMBERS)
             or (id is not None and type(id) is not int)

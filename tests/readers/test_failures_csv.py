@@ -87,3 +87,10 @@ def test_large_node_numbers_stay_exact(tmp_path: Path) -> None:
     trace = FailureTrace(np.arange(3.0), [0, 2**31 - 1, 2**31 - 2])
     trace.write_csv(tmp_path / "t.csv")
     assert fs.read_failures(tmp_path / "t.csv").node.tolist() == [0, 2**31 - 1, 2**31 - 2]
+
+
+@pytest.mark.parametrize("nodes", [np.array(5), "abc", 2.5])
+def test_nodes_that_are_neither_a_number_nor_names(tmp_path, nodes):
+    (tmp_path / "f.csv").write_text("time,node,downtime\n1,n1,5\n")
+    with pytest.raises(fs.OptionError, match="nodes must be the number of nodes or a list of all their names"):
+        fs.read_failures(tmp_path / "f.csv", nodes=nodes)
