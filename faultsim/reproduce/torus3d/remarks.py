@@ -101,9 +101,9 @@ def remarks(e: Evidence) -> tuple[str, ...]:
         f"head of the queue. That is worth {_points(e, one, one._replace(extra='larger'))} of saturation with one "
         f"shape per size ({_points(e, one, one._replace(extra='larger'), 'sdsc')} on SDSC), and "
         f"{_spread(e, 'one per size', 'one per size', extra='larger')} the slowdown under EASY.",
-        "**Not run**: several tori, holes and regions: the simulated machine is one complete torus, and Slurm fills "
-        "the torus with the fewest idle nodes first, which nothing in one torus tells apart; lists of every box on "
-        "16x16x16 (4,096 shapes); refusing on Curie, as windows of its scaled sizes may have none with a shape; the "
+        "**Not run**: several tori, holes and regions: the simulated machine is one complete torus, and to fill the "
+        "torus with the fewest idle nodes first, as Slurm does, is not built; lists of every box on 16x16x16 (4,096 "
+        "shapes); refusing on Curie, as windows of its scaled sizes may have none with a shape; the "
         "order of jobs by Slurm's priorities; a predictor with listed shapes (Balancing places by Krevat's boxes only, "
         "so it is compared there). Failures and loads are run on one machine.",
     )
