@@ -570,4 +570,5 @@ def test_one_job_with_several_unknown_run_times():
     sim = fs.Simulation(None, fs.Cluster(4), live=True)
     with pytest.raises(fs.FaultsimError, match="unknown"):
         sim.submit(submit=0.0, runtime=1.0, size=1, estimate=2.0, unknown=np.array([1, 2, 3]))
-    assert sim.n_done == 0 and not len(sim.queue)
+    assert sim.n_done == 0
+    assert not len(sim.queue)
