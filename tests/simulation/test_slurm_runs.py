@@ -9,6 +9,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.readers.slurm_requests import read_slurm_requests
+from faultsim.simulation.slurm_run import decisions_of
 
 CONF = """PriorityType=priority/multifactor
 PriorityWeightAge=1000
@@ -262,3 +263,18 @@ def test_today_is_compared_with_a_change(tmp_path, monkeypatch, capsys, data_dir
     ):
         assert main(argv) == 2
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_job_that_is_stopped_in_the_second_of_its_start(tmp_path, again):
+    """Nobody knows that it ran: it goes on waiting if it may, and else it is withdrawn, not forgotten."""
+    conf = conf_of(tmp_path)
+    log = fs.Workload([0.0], [60.0], [1], estimate=[60.0], columns={"cores": [1], "nodes": [1], "memory": [10]})
+    slurm = decisions_of(conf.scheduler, conf.site, log, log.estimate, conf.site.asks(log))
+    controller = slurm._controller
+    controller.submit(slurm._jobs.waiting(0), 0.0)
+    acts = controller.decide(3.0)
+    assert [run.job for run in acts.start] == [0]
+    controller._stop(acts.start[0], 3.0, acts, again=again)
+    assert not acts.start
+    assert acts.stop == ([] if again else [(0, False)])

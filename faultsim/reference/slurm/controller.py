@@ -254,9 +254,10 @@ class Controller:
         return bool(mode_of(self.site, victim) == "REQUEUE" and self._settings["JobRequeue"])
 
     def _stop(self, run: Running, now: float, acts: Acts, *, again: bool) -> None:
-        if run in acts.start:  # started in this second, and gone before anybody knew
+        started_now = run in acts.start
+        if started_now:  # and gone before anybody knew
             acts.start.remove(run)
-        else:
+        if not (started_now and again):  # that one only goes on waiting
             acts.stop.append((run.job, again))
         for node in run.nodes:
             self._dirty[node] = now + CLEAN_UP
