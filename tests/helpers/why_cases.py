@@ -123,7 +123,7 @@ OPTIONS = (
 
 def copied(state: State) -> State:
     """An independent copy of a state of the reference engine."""
-    shared = (state.world, state.settings, state.rules, state.table, state.ask)
+    shared = (state.world, state.settings, state.rules, state.table, state.ask, state.engine)
     return copy.deepcopy(state, {id(part): part for part in shared})
 
 
