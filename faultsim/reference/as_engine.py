@@ -189,10 +189,10 @@ class ReferenceEngine:
         columns: Mapping[str, Values],
         decided: bool = False,
     ) -> None:
-        self._run.change(row, estimate, size, columns, wake=not decided)
+        self._run.change(row, estimate, size, columns, decided)
 
     def postpone(self, row: object, begin: float, decided: bool = False) -> None:
-        self._run.postpone(row, begin, wake=not decided)
+        self._run.postpone(row, begin, decided)
 
     def record_change(self, row: object) -> None:
         self._run.state.write(CHANGE, self._run.job_at(row))

@@ -272,7 +272,7 @@ class Run:
         estimate: float | None,
         size: int | None,
         columns: Mapping[str, Values],
-        wake: bool = True,
+        decided: bool = False,
     ) -> None:
         """A job that has had no nodes asks for something else (model.md#changed); None: as before."""
         state, job = self.state, self.changeable(row)
@@ -285,10 +285,10 @@ class Run:
             job.needs = size if state.table is None else state.table.round_up(size)
         state.world.columns = columns
         state.disturb()
-        if wake:
+        if not decided:
             state.wakes.append(state.now)
 
-    def postpone(self, row: object, begin: float, wake: bool = True) -> None:
+    def postpone(self, row: object, begin: float, decided: bool = False) -> None:
         """A job of the queue leaves it until `begin`, as if that were its earliest start."""
         state, job = self.state, self.changeable(row)
         if job not in state.queue:
@@ -299,7 +299,7 @@ class Run:
         hold_back(state, job)
         let_go(state, job)
         job.earliest = begin
-        if wake:
+        if not decided:
             state.wakes.append(state.now)
 
     def changeable(self, row: object) -> Job:

@@ -45,7 +45,9 @@ class SlurmDecisions(Scheduler):
     """
 
     def __init__(self, slurm: Slurm, machine: Machine, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
-        classes, partitions = machine.site_parts() or ((), ())
+        parts = machine.site_parts()
+        assert parts is not None  # `decisions_of` has refused other machines
+        classes, partitions = parts
         nodes, self._number = _nodes_of(classes)
         named = {part.name: set(machine.nodes_named("partition", part.name).tolist()) for part in partitions}
         members = {

@@ -29,6 +29,8 @@ ASKS: Mapping[str, object] = {
 }  # fmt: skip
 #: In which the jobs that arrive are drawn, in seconds; later ones rarely matter to those that wait now.
 LONGEST = 7 * 86_400.0
+#: Of a forecast, with a value per job.
+_COLUMNS = ("id", "low", "median", "high", "plan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +71,12 @@ class Forecast:
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("id", "low", "median", "high", "plan"):
+        for name in _COLUMNS:
             column = checks.real_array(name, getattr(self, name))
             if column.ndim != 1 or column.dtype.kind not in "biuf":
                 raise InputError(f"{name} of a Forecast must be numbers, one per job, got {checks.shown(column)}")
             object.__setattr__(self, name, column)
-        lengths = {name: len(getattr(self, name)) for name in ("id", "low", "median", "high", "plan")}
+        lengths = {name: len(getattr(self, name)) for name in _COLUMNS}
         if len(set(lengths.values())) > 1:
             raise InputError(f"a Forecast has a value per job, got {lengths}")
         object.__setattr__(self, "replicates", checks.whole("replicates", self.replicates, low=0))
@@ -85,10 +87,8 @@ class Forecast:
 
     def rows(self) -> list[dict[str, float]]:
         """A dictionary per job."""
-        names = ("id", "low", "median", "high", "plan")
-        return [
-            dict(zip(names, row, strict=True)) for row in zip(*(getattr(self, n).tolist() for n in names), strict=True)
-        ]
+        columns = (getattr(self, name).tolist() for name in _COLUMNS)
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def __repr__(self) -> str:
         return f"Forecast({len(self):,} jobs, {self.replicates:,} replicates)"

@@ -572,3 +572,18 @@ def test_one_job_with_several_unknown_run_times():
         sim.submit(submit=0.0, runtime=1.0, size=1, estimate=2.0, unknown=np.array([1, 2, 3]))
     assert sim.n_done == 0
     assert not len(sim.queue)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_node_that_comes_up_in_the_instant_of_the_last_end(engine):
+    """Who was asked in an instant is asked again in it, also when all jobs have ended."""
+    log = fs.Workload([0.0], [4.0], [1], estimate=[4.0])
+    sim = fs.Simulation(log, fs.Cluster(2), live=True, engine=engine, scheduler=fs.External())
+    sim.advance().start(0)
+    sim.down(1)
+    assert sim.advance().changes.tolist() == [("started", 0, 0.0, [0])]
+    assert sim.advance().changes.tolist() == [("ended", 0, 4.0, [])]
+    sim.up(1)
+    asked = sim.advance()
+    assert (asked.kind, asked.now, asked.free) == ("schedule", 4.0, 2)
+    assert sim.advance() is None

@@ -309,10 +309,11 @@ def told_now(rng, sims, found, machine, kind):
 
 
 def finish_all(sims, rng):
-    """All nodes come up, no job is on hold, and all jobs end by and by."""
+    """All nodes come up and take jobs, no job is on hold, and all jobs end by and by."""
     jobs = [job for job in sims[0].running.tolist() if rng.random() < 0.7]
     released = [("release", job) for job in range(len(sims[0].log))]
-    for act in [("up", node) for node in range(8)] + [("finish", job) for job in jobs] + released:
+    nodes = [(name, node) for name in ("up", "resume") for node in range(8)]
+    for act in nodes + [("finish", job) for job in jobs] + released:
         assert len({result_of(sim, (act[0], act[1:], {})) for sim in sims}) == 1, act
 
 

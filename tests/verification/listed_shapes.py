@@ -7,7 +7,6 @@ compared, and not counted.
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
@@ -16,16 +15,11 @@ from helpers.counts import record  # noqa: E402
 from helpers.listed_runs import differences, random_run  # noqa: E402
 
 
-def main(words: Sequence[str] | None = None) -> dict[str, int]:
-    """Compare runs until there are enough, print their number, and return it with the number of those that differ."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(words)
+def compare(runs: int, seed: int) -> dict[str, int]:
+    """Compare runs until so many have failures; how many there were of each kind, and how many differ."""
     found = {"random runs with failures": 0, "without failures": 0, "with jobs in segments": 0}
     found |= {"with larger boxes": 0, "runs that differ": 0}
-    seed = args.seed
-    while found["random runs with failures"] < args.runs:
+    while found["random runs with failures"] < runs:
         run = random_run(seed, segments=seed % 4 == 3, larger=seed % 4 == 1)
         names = differences(run.simulate(), run.simulate(engine="reference"))
         found["random runs with failures" if run.failures is not None else "without failures"] += 1
@@ -35,6 +29,16 @@ def main(words: Sequence[str] | None = None) -> dict[str, int]:
             found["runs that differ"] += 1
             print(f"seed {seed}: {', '.join(names)}", flush=True)
         seed += 1
+    return found
+
+
+def main() -> int:
+    """Print the numbers, and keep them if nothing differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    found = compare(args.runs, args.seed)
     print("; ".join(f"{number:,} {name}" for name, number in found.items()))
     if not found["runs that differ"]:
         record(
@@ -43,10 +47,10 @@ def main(words: Sequence[str] | None = None) -> dict[str, int]:
             "Random runs with listed shapes (SlurmTorus) in the compiled engine and in the reference: every job, "
             "place, event and sum.",
             found,
-            f"python tests/verification/listed_shapes.py --runs {args.runs}",
+            f"python tests/verification/listed_shapes.py --runs {args.runs} --seed {args.seed}",
         )
-    return found
+    return int(found["runs that differ"] > 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main()["runs that differ"] > 0)
+    sys.exit(main())
