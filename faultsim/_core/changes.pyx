@@ -5,8 +5,9 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from faultsim._core.state cimport (
-    EV_CHANGE, EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, EV_WITHDRAWAL, record_event_t, record_stay_t,
-    sim_t, timed_out,
+    EV_ARRIVAL, EV_CHANGE, EV_CHECKPOINT, EV_CONTINUED, EV_DRAINED, EV_FAILURE, EV_FINISH, EV_HELD, EV_KILLED, EV_MOVE,
+    EV_ON_HOLD, EV_RELEASED, EV_REPAIR, EV_REQUEUED, EV_RESCHEDULE, EV_RESUMED, EV_START, EV_WITHDRAWAL, record_event_t,
+    record_stay_t, sim_t, timed_out, was_killed,
 )
 from faultsim._core.tables.machine cimport range_t
 
@@ -30,47 +31,87 @@ cdef list where_of(const sim_t *s, int64_t stay):
     return found
 
 
+#: Words of the records that stand for one row each; starts, ends, and failures are more.
+_WORDS = {
+    <int>EV_ARRIVAL: "submitted", <int>EV_CHECKPOINT: "checkpointed", <int>EV_KILLED: "killed",
+    <int>EV_REQUEUED: "requeued", <int>EV_HELD: "held", <int>EV_CONTINUED: "continued", <int>EV_ON_HOLD: "on hold",
+    <int>EV_RELEASED: "released", <int>EV_WITHDRAWAL: "withdrawn", <int>EV_CHANGE: "changed",
+    <int>EV_FAILURE: "down", <int>EV_REPAIR: "up",
+    <int>EV_DRAINED: "drained", <int>EV_RESUMED: "resumed",
+}
+#: What killed a job, by `kill_cause`.
+_CAUSES = ("failure", "preemption", "rescheduling", "act", "withdrawal", "reservation")
+
+
 cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, int64_t stay):
     cdef Changes found = Changes.__new__(Changes)
     cdef const record_event_t *e
     cdef int64_t i
-    found.rows = []
+    cdef int32_t job, fallen = -1        # the node of a failure that has its row
+    cdef double at = 0.0
+    found.rows, found.cause = [], []
     for i in range(event, s.record.n_events):
         e = &s.record.event[i]
-        where = []
+        job, where, cause = e.job, [], ""
         if e.kind == EV_START or e.kind == EV_MOVE:
             kind = "started" if e.kind == EV_START else "moved"
             where = where_of(s, stay)
             stay += len(where) // 6 if s.machine.boxes else 1
         elif e.kind == EV_FINISH:
-            kind = "ended"
-            if timed_out(s, e.job):
-                kind = "timed out"
-        elif e.kind == EV_WITHDRAWAL:
-            kind = "withdrawn"
-        elif e.kind == EV_CHANGE:
-            kind = "changed"
-        elif (e.kind == EV_FAILURE or e.kind == EV_RESCHEDULE) and e.job >= 0:
-            kind = "killed"
+            if was_killed(s, job):
+                continue                 # it has the row of its kill
+            kind = "timed out" if timed_out(s, job) else "ended"
+        elif e.kind == EV_RESCHEDULE:
+            continue                     # so has this one
         else:
-            continue
-        found.rows.append((kind, e.job if row == NULL else row[e.job], e.time, where))
+            kind = _WORDS[e.kind]
+            if e.kind == EV_KILLED:
+                cause = _CAUSES[e.node]
+            elif e.kind == EV_FAILURE or e.kind == EV_REPAIR or e.kind == EV_DRAINED or e.kind == EV_RESUMED:
+                # On a node that jobs share a failure has a record for each.
+                if e.kind == EV_FAILURE and e.node == fallen and e.time == at:
+                    continue
+                if e.kind == EV_FAILURE:
+                    fallen, at = e.node, e.time
+                elif e.kind == EV_REPAIR and e.node == fallen:
+                    fallen = -1
+                job, where = -1, [e.node]
+        found.rows.append((kind, job if job < 0 or row == NULL else row[job], e.time, where))
+        found.cause.append(cause)
     return found
 
 
 cdef class Changes:
-    """What happened since the last decision, in its order: jobs that started, ended, timed out, were killed, moved,
-    withdrawn or changed.
+    """What happened since the last decision, in its order, from which a twin of the machine can be kept
+    (model.md#changes).
 
-    ``timed out`` is a job that ``overrun="kill"`` ended at its estimate; ``killed`` one that a failure, the
-    rescheduling or the caller stopped, and that waits again; ``withdrawn`` one that ended without a run; ``changed``
-    one with other requests from now on.
+    Of jobs: ``submitted`` (it enters the queue), ``started``, ``moved``, ``checkpointed`` (at a request), ``ended``,
+    ``timed out`` (``overrun="kill"`` ended it at its estimate), ``killed`` with its cause, and after that ``requeued``
+    (it waits again) or ``held`` (it keeps its nodes until they are repaired) and later ``continued``, or neither, if
+    it was killed for good; ``on hold``, ``released``, ``withdrawn`` (it ended without a run) and ``changed`` (it
+    asks for something else).  Of nodes: ``down``
+    (a failure), ``up``, ``drained`` and ``resumed``.
 
     Attributes
     ----------
     rows : list of (kind, index, time, nodes)
-        The row of the job in the user's log, seconds, and of jobs that started or moved the nodes, on a torus the six
-        numbers of each box.
+        The row of the job in the user's log, of nodes -1; seconds; and of jobs that started or moved their nodes, on a
+        torus the six numbers of each box; of changes of nodes that node.
+    cause : list of str
+        Of each row that is a kill: ``failure``, ``preemption``, ``rescheduling``, ``act``, ``withdrawal`` or
+        ``reservation``; else empty.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[10], size=[2])
+    >>> trace = fs.FailureTrace(time=[4], node=[0], downtime=[0], span=10)
+    >>> sim = fs.Simulation(log, fs.Cluster(2), failures=trace, recovery=fs.Requeue(), record=True)
+    >>> changes = sim.advance(until=4).changes
+    >>> changes.kind
+    ['submitted', 'started', 'killed', 'requeued', 'down', 'started']
+    >>> changes.cause[2]
+    'failure'
     """
 
     def __init__(self):
@@ -93,7 +134,7 @@ cdef class Changes:
 
     @property
     def index(self):
-        """Rows of the jobs (int32)."""
+        """Rows of the jobs (int32); -1: a change of a node."""
         return np.array([row[1] for row in self.rows], np.int32)
 
     @property

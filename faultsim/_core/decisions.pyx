@@ -29,8 +29,8 @@ from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.rules cimport hold_job, requeue_job
 from faultsim._core.scheduling.shadow cimport first_open_time, placed_shadow
 from faultsim._core.state cimport (
-    ASK_SCHEDULE, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, ask_of,
-    asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
+    ASK_SCHEDULE, BY_ACT, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING,
+    ask_of, asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
@@ -1042,7 +1042,7 @@ cdef class Decision(Moment):
             roll_back(s, j)
             self.conclude(requeue_job(NULL, s, j))
         else:
-            self.conclude(stop_job(s, j))
+            self.conclude(stop_job(s, j, <int>BY_ACT))
             if s.record.on:
                 self.conclude(record_event(s, EV_RESCHEDULE, j, -1))
         s.closed = True
@@ -1129,7 +1129,7 @@ cdef class Decision(Moment):
         self.act("killed")
         roll_back(s, j)
         disturb(s)
-        self.conclude(end_for_good(s, j))
+        self.conclude(end_for_good(s, j, <int>BY_ACT))
         self.note("kill", (self.row_of(j),), {})
 
     def change(self, job, *, estimate=None, size=None, priority=None, begin=None):

@@ -15,8 +15,10 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.faults.progress cimport progress_kill
 from faultsim._core.inputs cimport check_nodes, input_column
 from faultsim._core.jobs cimport end_for_good
+from faultsim._core.record cimport record_told
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_REPAIR, FROM_EDGES, JOB_RUNNING, add_source, disturb, log_row, sim_t, source_next,
+    BY_RESERVATION, CHANGED_ALL, EV_DRAINED, EV_REPAIR, EV_RESUMED, FROM_EDGES, JOB_RUNNING, add_source, disturb,
+    log_row, sim_t, source_next,
 )
 from faultsim._core.status cimport OK
 
@@ -80,7 +82,7 @@ cdef int kill_holders(sim_t *s, int32_t i, bint *wanted) noexcept nogil:
         wanted[0] = True
         progress_kill(s, least)
         disturb(s)
-        code = end_for_good(s, least)
+        code = end_for_good(s, least, <int>BY_RESERVATION)
         if code != OK:
             return code
 
@@ -152,6 +154,8 @@ cdef int set_drained(sim_t *s, int32_t node, bint drained) except -1:
     a.n_drained += 1 if drained else -1
     update_active(s)
     disturb(s)
+    if record_told(s, EV_DRAINED if drained else EV_RESUMED, -1, node) < 0:
+        raise MemoryError("no memory for the record")
     return 0
 
 

@@ -38,13 +38,15 @@ from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outa
 from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_extend, progress_know, progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
-from faultsim._core.record cimport lend_ranges, record_event, recorded_events, recorded_ranges, recorded_stays
+from faultsim._core.record cimport (
+    lend_ranges, record_event, record_told, recorded_events, recorded_ranges, recorded_stays,
+)
 from faultsim._core.site_decisions cimport SiteView, new_site_view
 from faultsim._core.snapshot cimport place_for_python, snapshot_of
 from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
 from faultsim._core.state cimport (
     ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_CHANGE, EV_FAILURE, EV_LAST, EV_READY,
-    EV_WAKE, FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
+    EV_RELEASED, EV_WAKE, FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
     executed, queue_t, sim_alloc, sim_copy, sim_free, sim_grow, sim_t, source_next, source_t, usable,
 )
@@ -1028,6 +1030,7 @@ cdef class Engine:
         e = eligible_of(s)
         e.on_hold[job] = NOT_ON_HOLD
         e.n_on_hold -= 1
+        self.translate(record_told(s, EV_RELEASED, job, -1))
         self.translate(heap_push(&s.heap, begin, EV_READY, job))
         if not decided:
             self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
@@ -1070,7 +1073,7 @@ cdef class Engine:
         cdef bint waited = False
         if not s.eligibility.on:
             open_conditions(s, self.given, no_conditions(s.n))
-        hold_back(s, job, &waited)
+        self.translate(hold_back(s, job, &waited))
         return waited
 
     cdef int32_t any_job_at(self, object row) except -1:

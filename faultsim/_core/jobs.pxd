@@ -14,9 +14,9 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
 # A running job gives its nodes back: they are free.
 cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil
 # A running job that is past its start delay is stopped and goes back to the queue, as after a failure.
-cdef int stop_job(sim_t *s, int32_t job) noexcept nogil
+cdef int stop_job(sim_t *s, int32_t job, int cause) noexcept nogil
 # A job that was rolled back does not come back: it is done, and what it has saved is its run time.
-cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil
+cdef int end_for_good(sim_t *s, int32_t job, int cause) noexcept nogil
 # A placed job goes to another place of its size and pauses for `cost` seconds; the caller rearranges the machine.
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil
 

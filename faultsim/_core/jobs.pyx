@@ -10,10 +10,10 @@ from faultsim._core.contract cimport fs_require
 from faultsim._core.eligibility cimport note_begin, note_end
 from faultsim._core.faults.progress cimport progress_book, progress_kill, progress_pause, progress_start
 from faultsim._core.queue cimport enqueue
-from faultsim._core.record cimport close_stay, open_stay, record_event
+from faultsim._core.record cimport close_stay, open_stay, record_event, record_told
 from faultsim._core.state cimport (
-    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE, JOB_QUEUED,
-    JOB_RUNNING, book_work, set_window, timed_out,
+    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, CHANGED_ALL, EV_FINISH, EV_KILLED, EV_MOVE, EV_REQUEUED, EV_START,
+    JOB_DONE, JOB_QUEUED, JOB_RUNNING, book_work, set_window, timed_out,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 
@@ -134,16 +134,18 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     return note_end(s, job, not timed_out(s, job)) if s.eligibility.on else OK
 
 
-cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
+cdef int stop_job(sim_t *s, int32_t job, int cause) noexcept nogil:
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now and s.start[job] <= s.now)
     progress_kill(s, job)
     s.track.started[job] = True
     leave_nodes(s, job)
     progress_book(s, job, False)
+    if record_told(s, EV_KILLED, job, cause) < 0 or record_told(s, EV_REQUEUED, job, -1) < 0:
+        return NO_MEMORY
     return enqueue(s, job)
 
 
-cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
+cdef int end_for_good(sim_t *s, int32_t job, int cause) noexcept nogil:
     if s.start[job] > s.now:             # its start delay is broken off
         s.start[job] = s.now
         if s.first_start[job] > s.now:
@@ -157,7 +159,7 @@ cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
     s.n_events += 1
     leave_nodes(s, job)
     progress_book(s, job, False)
-    if s.record.on and record_event(s, EV_FINISH, job, -1) < 0:
+    if s.record.on and (record_told(s, EV_KILLED, job, cause) < 0 or record_event(s, EV_FINISH, job, -1) < 0):
         return NO_MEMORY
     return note_end(s, job, False) if s.eligibility.on else OK
 

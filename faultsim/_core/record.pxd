@@ -13,6 +13,8 @@ from faultsim._core.state cimport sim_t
 cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
                   size_t each) noexcept nogil
 cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil     # node: or -1
+# The same of what only `Decision.changes` shows; does nothing unless the record is on.
+cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
 

@@ -11,7 +11,7 @@ from libc.stdlib cimport free as c_free
 import numpy as np
 
 from faultsim._core.containers.memory cimport blocks_resize
-from faultsim._core.state cimport record_event_t, record_stay_t, record_t
+from faultsim._core.state cimport EV_KILLED, record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport place_t, range_t
 from faultsim._core.thresholds cimport thresholds
@@ -40,6 +40,13 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
     r.event[r.n_events].kind = <int8_t>kind
     r.n_events += 1
     return OK
+
+
+cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil:
+    if not s.record.on:
+        return OK
+    s.record.n_told += 1
+    return record_event(s, kind, job, node)
 
 
 cdef int open_stays(sim_t *s, int32_t job) noexcept nogil:
@@ -101,6 +108,8 @@ cdef object recorded_events(const sim_t *s):
     cdef record_event_t none         # an array of nothing is none of Cython's
     cdef int64_t n = s.record.n_events
     rows = np.asarray(<record_event_t[:n + (n == 0)]>(s.record.event if n else &none))[:n]
+    if s.record.n_told > 0:
+        rows = rows[rows["kind"] < <int>EV_KILLED]
     return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
 
 

@@ -43,6 +43,24 @@ cdef enum event_kind:
     EV_WAKE = 10             # a pass that a caller or policy has requested
     EV_READY = 11            # a job that was submitted earlier becomes eligible
     EV_LAST = 12             # withdrawals, in the order of an instant
+    # What only `Decision.changes` shows; of a job, where the record has a node, is the cause of a kill.
+    EV_KILLED = 13
+    EV_REQUEUED = 14
+    EV_HELD = 15
+    EV_CONTINUED = 16
+    EV_ON_HOLD = 17
+    EV_RELEASED = 18
+    EV_DRAINED = 19
+    EV_RESUMED = 20
+
+# What killed a job; changes.pyx has the words.
+cdef enum kill_cause:
+    BY_FAILURE = 0
+    BY_PREEMPTION = 1
+    BY_RESCHEDULING = 2
+    BY_ACT = 3
+    BY_WITHDRAWAL = 4
+    BY_RESERVATION = 5
 
 # State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:
@@ -113,6 +131,7 @@ cdef struct record_t:
     bint on
     record_event_t *event
     int64_t n_events, cap_events
+    int64_t n_told           # of these, what only `Decision.changes` shows
     record_stay_t *stay
     int64_t n_stays, cap_stays
     range_t *range           # the nodes of all stays, one after another

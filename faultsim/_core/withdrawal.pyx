@@ -12,9 +12,10 @@ from faultsim._core.eligibility cimport (
 from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.jobs cimport end_for_good
 from faultsim._core.queue cimport close_gap, enqueue
-from faultsim._core.record cimport record_event
+from faultsim._core.record cimport record_event, record_told
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_READY, EV_WITHDRAWAL, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, book_work, disturb,
+    BY_WITHDRAWAL, EV_ARRIVAL, EV_ON_HOLD, EV_READY, EV_RELEASED, EV_WITHDRAWAL, JOB_DONE, JOB_FUTURE, JOB_HELD,
+    JOB_QUEUED, book_work, disturb,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -97,7 +98,7 @@ cdef int fire_withdrawal(void *sim, bint *wanted) noexcept nogil:
     return kill_withdrawn(s, job)
 
 
-cdef void hold_back(sim_t *s, int32_t job, bint *wanted) noexcept nogil:
+cdef int hold_back(sim_t *s, int32_t job, bint *wanted) noexcept nogil:
     cdef eligible_t *e = eligible_of(s)
     fs_require(e.on_hold[job] == NOT_ON_HOLD)
     e.on_hold[job] = ON_HOLD
@@ -108,6 +109,7 @@ cdef void hold_back(sim_t *s, int32_t job, bint *wanted) noexcept nogil:
         s.state[job] = JOB_FUTURE
         e.on_hold[job] = READY_ON_HOLD
         wanted[0] = True
+    return record_told(s, EV_ON_HOLD, job, -1)
 
 
 cdef int let_go(sim_t *s, int32_t job) noexcept nogil:
@@ -116,10 +118,12 @@ cdef int let_go(sim_t *s, int32_t job) noexcept nogil:
     fs_require(e.on_hold[job] != NOT_ON_HOLD)
     e.on_hold[job] = NOT_ON_HOLD
     e.n_on_hold -= 1
+    if record_told(s, EV_RELEASED, job, -1) < 0:
+        return NO_MEMORY
     return heap_push(&s.heap, s.now, EV_READY, job) if ready else OK
 
 
 cdef int kill_withdrawn(sim_t *s, int32_t job) noexcept nogil:
     roll_back(s, job)
     disturb(s)
-    return end_for_good(s, job)
+    return end_for_good(s, job, <int>BY_WITHDRAWAL)

@@ -146,14 +146,20 @@ class Server:
         self.over = True
         return {"ok": True}
 
+    def _changes(self, changes: Any) -> list[dict[str, object]]:
+        """Rows of `Decision.changes`: those of jobs with their ids, those of nodes without one, kills with causes."""
+        rows = []
+        for (kind, row, time, nodes), cause in zip(changes, changes.cause, strict=True):
+            job = {} if row < 0 else {"id": self._ids[row]}
+            rows.append({"kind": kind, **job, "time": time, "nodes": nodes, **({"cause": cause} if cause else {})})
+        return rows
+
     def _advance(self, t: float | None = None) -> dict[str, object]:
         found = self.sim.advance(until=t)
         if found is None:
             return {"kind": "end", "now": self.sim.now}
         waiting, running = found.queue, found.running
-        what = ("kind", "id", "time", "nodes")
-        rows = [(kind, self._ids[row], t, nodes) for kind, row, t, nodes in found.changes] if self.live else []
-        changes = {"changes": [dict(zip(what, row, strict=True)) for row in rows]} if self.live else {}
+        changes = {"changes": self._changes(found.changes)} if self.live else {}
         return changes | {
             "kind": found.kind,
             "now": found.now,

@@ -271,7 +271,8 @@ class Decision:
         roll_back(state, found)
         if self.kind != "failure":
             state.write(THEFT, found)
-        requeue(state, found, state.settings.policy("recovery").get("place", "arrival"))
+        place = state.settings.policy("recovery").get("place", "arrival")
+        requeue(state, found, place, "failure" if self.kind == "failure" else "act")
         self._order[:] = queue_order(state)
 
     def hold(self, job: int) -> None:
@@ -328,7 +329,7 @@ class Decision:
             return
         found, state = self._stoppable(job, "killed"), self._state
         self._act("killed")
-        kill_for_good(state, found)
+        kill_for_good(state, found, "act")
 
     def change(
         self,

@@ -9,7 +9,7 @@ from faultsim import checks
 from faultsim.arrays import Integers
 from faultsim.errors import DecisionError
 from faultsim.reference.absences import no_absences
-from faultsim.reference.state import State
+from faultsim.reference.state import DRAINED, RESUMED, State
 
 
 def close_node(state: State, which: object, drain: bool, wake: bool = True) -> None:
@@ -19,6 +19,7 @@ def close_node(state: State, which: object, drain: bool, wake: bool = True) -> N
     if state.absences is None:
         state.absences = no_absences(len(state.jobs))
     state.absences.set_drained(node, drain)
+    state.write(DRAINED if drain else RESUMED, node=node)
     state.disturb()
     if wake:
         state.wakes.append(state.now)

@@ -10,7 +10,7 @@ from faultsim.data.conditions import KINDS
 from faultsim.data.world import EligibilityRows
 from faultsim.reference.faults.failures import kill_for_good
 from faultsim.reference.job import Job
-from faultsim.reference.state import WITHDRAWAL, State
+from faultsim.reference.state import ON_HOLD, RELEASED, WITHDRAWAL, State
 
 NEVER = math.inf
 
@@ -162,6 +162,7 @@ def hold_back(state: State, job: Job) -> bool:
     if state.eligibility is None:
         state.eligibility = Eligibility(state.jobs)
     state.eligibility.on_hold.add(job)
+    state.write(ON_HOLD, job)
     if job not in state.queue:
         return False
     state.catch_up()
@@ -175,6 +176,7 @@ def let_go(state: State, job: Job) -> None:
     """It may become eligible again."""
     assert state.eligibility is not None
     state.eligibility.on_hold.remove(job)
+    state.write(RELEASED, job)
 
 
 def withdraw_now(state: State, job: Job) -> bool:
@@ -196,7 +198,7 @@ def withdraw(state: State, rules: Eligibility) -> bool | None:
     if job.held:
         return False
     if job in state.running:
-        kill_for_good(state, job)
+        kill_for_good(state, job, "withdrawal")
         return True
     waited = job in state.queue
     end_without_run(state, rules, job, "withdrawn")

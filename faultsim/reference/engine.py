@@ -47,7 +47,7 @@ from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.expressions import check_static
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.so_far import FUTURE, so_far, what_became_of
-from faultsim.reference.state import State, table_of
+from faultsim.reference.state import CHANGE, State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
 
@@ -239,7 +239,7 @@ class Run:
             raise DecisionError(f"job {row} cannot be withdrawn: it ends now")
         state.catch_up()
         if job in state.running:
-            kill_for_good(state, job)
+            kill_for_good(state, job, "withdrawal")
         elif not withdraw_now(state, job):
             return
         state.wakes.append(state.now)
@@ -720,11 +720,12 @@ def events_table(state: State) -> dict[str, Values]:
     """Every start, finish, arrival, move, failure, repair and requested checkpoint in the order in which they happened;
     job and node are -1 where there is none.
     """
+    diary = [row for row in state.diary if row[1] <= CHANGE]
     return {
-        "time": np.array([row[0] for row in state.diary], dtype=np.float64),
-        "kind": np.array([row[1] for row in state.diary], dtype=np.int8),
-        "job": np.array([row[2] for row in state.diary], dtype=np.int32),
-        "node": np.array([row[3] for row in state.diary], dtype=np.int32),
+        "time": np.array([row[0] for row in diary], dtype=np.float64),
+        "kind": np.array([row[1] for row in diary], dtype=np.int8),
+        "job": np.array([row[2] for row in diary], dtype=np.int32),
+        "node": np.array([row[3] for row in diary], dtype=np.int32),
     }
 
 

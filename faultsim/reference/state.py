@@ -25,6 +25,9 @@ from faultsim.reference.torus.listed_table import ListedTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
 FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL, CHANGE = range(10)
+# What only `Decision.changes` shows, in place of a kind and (of a kill) with its cause in place of the node.
+REQUEUED, HELD, CONTINUED, ON_HOLD, RELEASED, DRAINED, RESUMED, KILLED = range(10, 18)
+CAUSES = ("failure", "preemption", "rescheduling", "act", "withdrawal", "reservation")
 
 
 @dataclass(eq=False, slots=True)
@@ -134,6 +137,7 @@ class State:
         self.wakes: list[float] = []  # passes that somebody outside has asked for
         self.progress = self.fruitless = 0  # decisions without progress since there was so much of it
         self.until = math.inf  # up to where the run goes on
+        self.hit: list[Job] = []  # held jobs that a failure of this instant has hit
         self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
         self.question: Question | None = None  # None: a pass
         self.acted = False  # by way of an answer
@@ -484,6 +488,10 @@ class State:
         self.promise = None
 
     # -- the diary
+
+    def write_kill(self, job: Job, cause: str) -> None:
+        """A kill, for `Decision.changes`."""
+        self.write(KILLED, job, CAUSES.index(cause))
 
     def write(self, kind: int, job: Job | None = None, node: int = -1) -> None:
         """One row of the events."""

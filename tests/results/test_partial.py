@@ -248,10 +248,16 @@ def test_changes_of_any_recorded_run_are_what_the_record_has(run, stops):
     sim.run()
     result = sim.result()
     changes += sim.advance(until=sim.now).changes.tolist()
-    events, names = result.events, {0: "ended", 2: "killed", 4: "killed", 6: "started", 7: "moved"}
+    names = {0: "ended", 1: "up", 3: "checkpointed", 5: "submitted", 6: "started", 7: "moved"}
+    events = result.events
     rows = zip(events["kind"].tolist(), events["job"].tolist(), events["time"].tolist(), strict=True)
-    told = [(names[kind], job, time) for kind, job, time in rows if kind in names and job >= 0]
-    assert [(kind.replace("timed out", "ended"), job, time) for kind, job, time, _ in changes] == told
+    told = [(names[kind], job, time) for kind, job, time in rows if kind in names]
+    found = [(kind.replace("timed out", "ended"), job, time) for kind, job, time, _ in changes]
+    assert [row for row in found if row[0] in names.values()] == told
+    hit = np.isin(events["kind"], (2, 4)) & (events["job"] >= 0)
+    assert sorted(row[1:] for row in found if row[0] == "killed") == sorted(
+        zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True)
+    )
     timed_out = [job for kind, job, *_ in changes if kind == "timed out"]
     assert sorted(timed_out) == np.flatnonzero(result.jobs["state"] == JobState.TIMED_OUT).tolist()
 

@@ -105,6 +105,8 @@ def told(run, *, by_hand, engine="core", ahead=None):
             continue
         d = sim.advance(until=t)
         for change, at_row, at, _ in d.changes:
+            if change not in ("started", "moved", "ended", "timed out", "killed"):
+                continue
             job = job_of[at_row]
             stay[job] += 1
             if change == "started" and job % 2 == 1 and plain:
@@ -212,14 +214,21 @@ def test_a_limit_is_told_from_an_end():
 def test_changes_name_nodes_and_boxes():
     sim = fs.Simulation(LOG, fs.Cluster(4), live=9)
     changes = sim.advance(until=3).changes
-    assert changes.tolist() == [("started", 0, 0.0, [0, 1]), ("started", 2, 2.0, [2, 3])]
+    assert changes.tolist() == [
+        ("submitted", 0, 0.0, []), ("started", 0, 0.0, [0, 1]), ("submitted", 1, 1.0, []),
+        ("submitted", 2, 2.0, []), ("started", 2, 2.0, [2, 3]), ("submitted", 3, 3.0, []),
+    ]  # fmt: skip
     assert (changes.nodes.tolist(), changes.offsets.tolist(), changes.intervals) == (
-        [0, 1, 2, 3], [0, 2, 4], ["0-1", "2-3"]
+        [0, 1, 2, 3], [0, 0, 2, 2, 2, 4, 4], ["", "0-1", "", "", "2-3", ""]
     )  # fmt: skip
     sim.fail(1, 4)
-    assert sim.advance(until=3).changes.tolist() == [("killed", 0, 3.0, []), ("started", 3, 3.0, [0])]
+    changes = sim.advance(until=3).changes
+    assert changes.tolist() == [
+        ("killed", 0, 3.0, []), ("requeued", 0, 3.0, []), ("down", -1, 3.0, [1]), ("started", 3, 3.0, [0]),
+    ]  # fmt: skip
+    assert changes.cause == ["failure", "", "", ""]
     sim = fs.Simulation(LOG, fs.Torus(2, 2, 1), live=9)
-    assert sim.advance(until=0).changes.tolist() == [("started", 0, 0.0, [0, 0, 0, 2, 1, 1])]
+    assert sim.advance(until=0).changes.tolist()[1:] == [("started", 0, 0.0, [0, 0, 0, 2, 1, 1])]
 
 
 def test_rows_are_those_of_the_submissions():
@@ -228,7 +237,8 @@ def test_rows_are_those_of_the_submissions():
     d = sim.advance(until=2)
     assert (d.queue.tolist(), sim.queue.tolist(), sim.running.tolist()) == ([1, 4, 2], [1, 4, 2], [0])
     assert (d.queue.submit.tolist(), d.queue.user.tolist()) == ([1.0, 1.0, 2.0], [-1, 44, -1])
-    assert d.changes.tolist() == [("started", 0, 0.0, [0, 1])]
+    assert d.changes.tolist()[:2] == [("submitted", 0, 0.0, []), ("started", 0, 0.0, [0, 1])]
+    assert [row[:3] for row in d.changes][2:] == [("submitted", row, t) for row, t in ((1, 1.0), (4, 1.0), (2, 2.0))]
     sim.extend(5, 100)  # has not come yet
     fork = sim.copy()
     for one in (sim, fork, pickle.loads(pickle.dumps(sim))):
@@ -312,7 +322,7 @@ def test_a_decision_is_the_same_until_it_is_over():
     d.finish()
     assert sim.decision is not d
     other = sim.advance()
-    assert (sim.decision is other, other.changes.kind) == (True, ["started"])
+    assert (sim.decision is other, other.changes.kind) == (True, ["started", "down"])
 
 
 def live():

@@ -84,6 +84,6 @@ def test_a_killed_job_that_has_saved_its_estimate_was_not_ended_by_it(engine):
     sim.advance(until=7).kill(0)
     changes = sim.advance(until=8).changes.tolist()
     assert sim.result().jobs["runtime"].tolist() == [5]
-    assert [row[0] for row in changes] == ["ended"]
+    assert [row[0] for row in changes] == ["killed"]
     assert sim.result().jobs["state"].tolist() == [fs.JobState.KILLED]
     np.testing.assert_array_equal(sim.result().jobs["lost_work"], [2])

@@ -22,7 +22,7 @@ from faultsim._core.inputs cimport check_ascending, check_nodes, input_column
 from faultsim._core.jobs cimport stop_job
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
-    EV_MOVE, EV_RESCHEDULE, FROM_TICKS, JOB_RUNNING, add_source, disturb, sim_t, source_next,
+    BY_RESCHEDULING, EV_MOVE, EV_RESCHEDULE, FROM_TICKS, JOB_RUNNING, add_source, disturb, sim_t, source_next,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport call_factory, factory
@@ -211,7 +211,7 @@ cdef int steal_nodes(sim_t *s, fars_t *f, int32_t n, int64_t left) noexcept nogi
             left += s.allocated[victim]
             if s.record.on and record_event(s, EV_RESCHEDULE, victim, -1) < 0:
                 return NO_MEMORY
-            code = stop_job(s, victim)
+            code = stop_job(s, victim, <int>BY_RESCHEDULING)
             if code < 0:
                 return code
         left -= found[best].nodes

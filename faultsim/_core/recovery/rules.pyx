@@ -17,10 +17,10 @@ from faultsim._core.faults.progress cimport (
 from faultsim._core.jobs cimport leave_nodes
 from faultsim._core.questions cimport open_questions
 from faultsim._core.queue cimport enqueue
-from faultsim._core.record cimport close_stay, open_stay, record_event
+from faultsim._core.record cimport close_stay, open_stay, record_event, record_told
 from faultsim._core.state cimport (
-    ACC_GROWTH, ASK_FAILURE, EV_FAILURE, EV_MOVE, EV_REPAIR, FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART,
-    add_source, progress_of, sim_t, source_next,
+    ACC_GROWTH, ASK_FAILURE, BY_FAILURE, EV_CONTINUED, EV_FAILURE, EV_HELD, EV_KILLED, EV_MOVE, EV_REPAIR, EV_REQUEUED,
+    FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART, add_source, progress_of, sim_t, source_next,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
@@ -32,6 +32,8 @@ cdef int requeue_job(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     leave_nodes(s, job)
     progress_book(s, job, False)
+    if record_told(s, EV_KILLED, job, <int>BY_FAILURE) < 0 or record_told(s, EV_REQUEUED, job, -1) < 0:
+        return NO_MEMORY
     return enqueue(s, job)
 
 
@@ -97,6 +99,8 @@ cdef int hold_job(void *state, void *sim, int32_t job) noexcept nogil:
     row[job].until = s.now
     row[job].down = 0
     remember_hit(s, row, job)
+    if record_told(s, EV_KILLED, job, <int>BY_FAILURE) < 0 or record_told(s, EV_HELD, job, -1) < 0:
+        return NO_MEMORY
     return show_end(s, row, job)
 
 
@@ -131,6 +135,8 @@ cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
     s.failure_wait[job] += progress_held(s, job)
     s.state[job] = JOB_RUNNING
     s.running += 1
+    if record_told(s, EV_CONTINUED, job, -1) < 0:
+        return NO_MEMORY
     return progress_resume(
         s, job, <int>LEAD_RESTART, own_time(s, job, s.now) + s.track.owed[job], saved, saved, 0.0)
 

@@ -24,7 +24,8 @@ from faultsim._core.scheduling.site_choice cimport (
 )
 from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_RESCHEDULE, JOB_QUEUED, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start, queue_t,
+    BY_PREEMPTION, CHANGED_ALL, EV_RESCHEDULE, JOB_QUEUED, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start,
+    queue_t,
     sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -143,7 +144,7 @@ cdef int preempt_shared(easy_t *p, sim_t *s) noexcept nogil:
             continue
         if s.record.on and record_event(s, EV_RESCHEDULE, job, -1) < 0:
             return NO_MEMORY
-        code = stop_job(s, job)
+        code = stop_job(s, job, <int>BY_PREEMPTION)
         if code < 0:
             return code
     disturb(s)

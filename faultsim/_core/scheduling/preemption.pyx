@@ -6,7 +6,7 @@ from libc.stdlib cimport qsort
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport stop_job
 from faultsim._core.record cimport record_event
-from faultsim._core.state cimport EV_RESCHEDULE, JOB_RUNNING, disturb, usable
+from faultsim._core.state cimport BY_PREEMPTION, EV_RESCHEDULE, JOB_RUNNING, disturb, usable
 from faultsim._core.status cimport NO_MEMORY
 
 
@@ -56,7 +56,7 @@ cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil:
             continue
         if s.record.on and record_event(s, EV_RESCHEDULE, job, -1) < 0:
             return NO_MEMORY
-        code = stop_job(s, job)
+        code = stop_job(s, job, <int>BY_PREEMPTION)
         if code < 0:
             return code
     disturb(s)

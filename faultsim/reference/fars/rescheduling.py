@@ -242,4 +242,4 @@ def stop(state: State, job: Job) -> None:
     state.write(THEFT, job)
     roll_back(state, job)
     recovery = state.settings.policy("recovery")
-    requeue(state, job, "arrival" if recovery is None else recovery.get("place", "arrival"))
+    requeue(state, job, "arrival" if recovery is None else recovery.get("place", "arrival"), "rescheduling")

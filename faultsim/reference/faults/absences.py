@@ -20,6 +20,6 @@ def begin_or_end(state: State, absences: Absences) -> bool:
             continue
         for job in sorted(state.running, key=lambda job: job.index):
             if not job.held and job.node_mask & each.nodes and not absences.is_open_to(i, job):
-                kill_for_good(state, job)
+                kill_for_good(state, job, "reservation")
                 due = True
     return due

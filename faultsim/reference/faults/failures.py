@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from faultsim.errors import EngineError
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
-from faultsim.reference.state import FAILURE, FINISH, REPAIR, State
+from faultsim.reference.state import CONTINUED, FAILURE, FINISH, HELD, REPAIR, REQUEUED, State
 
 
 def before_the_first_submit(state: State) -> int:
@@ -45,11 +45,11 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     if worked is not None:
         killed = None
         state.failures_hit += worked
-    state.write(FAILURE, killed, node)
     if killed is not None:
         state.failures_hit += 1
         if killed is state.holder(node) and not killed.held:
             kill(state, killed)
+    state.write(FAILURE, killed, node)
     later = stay_down(state, node, state.now + downtime)
     effect = killed is not None or worked is not None or later
     if effect:
@@ -96,6 +96,7 @@ def stay_down(state: State, node: int, until: float) -> bool:
         state.take_down(node, until)
     for job in state.jobs_on(node):
         foresee_hold(state, job)
+        remember_hit(state, job)
     return True
 
 
@@ -123,13 +124,14 @@ def kill(state: State, job: Job) -> None:
     recover(state, job)
 
 
-def kill_for_good(state: State, job: Job) -> None:
+def kill_for_good(state: State, job: Job, cause: str) -> None:
     """ "It is done, and what it has saved is its run time" (model.md#acts)."""
     roll_back(state, job)
     job.start = min(job.start, state.now)
     job.runtime = job.done = job.safe
     job.killed = True
     job.finish = state.now
+    state.write_kill(job, cause)
     state.write(FINISH, job)
     state.leave(job)
     state.close(job)
@@ -152,8 +154,10 @@ def go_back(state: State, job: Job) -> None:
     requeue(state, job, state.settings.policy("recovery")["place"])
 
 
-def requeue(state: State, job: Job, place: str) -> None:
+def requeue(state: State, job: Job, place: str, cause: str = "failure") -> None:
     """model.md#requeue: "the job leaves its nodes (those that are up are free at once) and is requeued"."""
+    state.write_kill(job, cause)
+    state.write(REQUEUED, job)
     state.leave(job)
     if job.waiting_since is None:
         job.waiting_since = state.now
@@ -170,8 +174,17 @@ def hold(state: State, job: Job) -> None:
     job.held = True
     job.start = min(job.start, state.now)
     state.note_start(job)
+    state.write_kill(job, "failure")
+    state.write(HELD, job)
     job.waiting_since = state.now
     foresee_hold(state, job)
+    remember_hit(state, job)
+
+
+def remember_hit(state: State, job: Job) -> None:
+    """Holds that end in one instant end in the order in which their jobs were hit."""
+    if job.held and job not in state.hit:
+        state.hit.append(job)
 
 
 def is_whole(state: State, job: Job) -> bool:
@@ -181,14 +194,16 @@ def is_whole(state: State, job: Job) -> bool:
 
 def end_holds(state: State) -> None:
     """ "When none of its nodes is down (after all failures of the instant, or at a repair)"."""
-    for job in state.running:
+    for job in state.hit:
         if job.held and is_whole(state, job):
             end_hold(state, job)
+    state.hit.clear()
 
 
 def end_hold(state: State, job: Job) -> None:
     """ "a lead phase of `restart_cost` seconds begins, and then it works: t0 = h + restart_cost"."""
     assert job.waiting_since is not None
+    state.write(CONTINUED, job)
     job.held = False
     job.hold += state.now - job.waiting_since
     job.slowed -= job.slowed_between(job.waiting_since, state.now)
