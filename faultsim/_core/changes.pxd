@@ -8,5 +8,5 @@ cdef class Changes:
     cdef readonly list rows  # (kind, index, time, nodes or box), in their order
     cdef readonly list cause  # of each: of a kill what it was, else ""
 
-# The events from number `event` on, stays from number `stay` on; `row` as in Decision.
-cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, int64_t stay)
+# The events from number `event` on, stays from number `stay` on.
+cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay)

@@ -7,7 +7,7 @@ import numpy as np
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_CHANGE, EV_CHECKPOINT, EV_CONTINUED, EV_DRAINED, EV_FAILURE, EV_FINISH, EV_HELD, EV_KILLED, EV_MOVE,
     EV_ON_HOLD, EV_RELEASED, EV_REPAIR, EV_REQUEUED, EV_RESCHEDULE, EV_RESUMED, EV_START, EV_WITHDRAWAL, record_event_t,
-    record_stay_t, sim_t, timed_out, was_killed,
+    log_row, record_stay_t, sim_t, timed_out, was_killed,
 )
 from faultsim._core.tables.machine cimport range_t
 
@@ -43,7 +43,7 @@ _WORDS = {
 _CAUSES = ("failure", "preemption", "rescheduling", "act", "withdrawal", "reservation")
 
 
-cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, int64_t stay):
+cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
     cdef Changes found = Changes.__new__(Changes)
     cdef const record_event_t *e
     cdef int64_t i
@@ -76,7 +76,7 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
                 elif e.kind == EV_REPAIR and e.node == fallen:
                     fallen = -1
                 job, where = -1, [e.node]
-        found.rows.append((kind, job if job < 0 or row == NULL else row[job], e.time, where))
+        found.rows.append((kind, job if job < 0 else log_row(s, job), e.time, where))
         found.cause.append(cause)
     return found
 
@@ -89,8 +89,7 @@ cdef class Changes:
     ``timed out`` (``overrun="kill"`` ended it at its estimate), ``killed`` with its cause, and after that ``requeued``
     (it waits again) or ``held`` (it keeps its nodes until they are repaired) and later ``continued``, or neither, if
     it was killed for good; ``on hold``, ``released``, ``withdrawn`` (it ended without a run) and ``changed`` (it
-    asks for something else).  Of nodes: ``down``
-    (a failure), ``up``, ``drained`` and ``resumed``.
+    has other requests).  Of nodes: ``down`` (a failure), ``up``, ``drained`` and ``resumed``.
 
     Attributes
     ----------

@@ -72,5 +72,4 @@ cdef class Decision(Moment):
     cdef int conclude(self, int code) except -1
 
 # A new one for the policy of a kind, or the "caller"; what came before it is over.
-cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const int32_t *row, const int32_t *job_of,
-                           int64_t n_rows)
+cdef Decision new_decision(object engine, sim_t *s, str kind, str reader)

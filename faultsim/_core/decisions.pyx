@@ -30,7 +30,8 @@ from faultsim._core.recovery.rules cimport hold_job, requeue_job
 from faultsim._core.scheduling.shadow cimport first_open_time, placed_shadow
 from faultsim._core.state cimport (
     ASK_SCHEDULE, BY_ACT, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING,
-    ask_of, asks_shape, disturb, end_if_started, end_if_started_at, grown, queue_t, set_window, sim_t, trace_t, usable,
+    ask_of, asks_shape, disturb, end_if_started, end_if_started_at, grown, log_row, queue_t, set_window, sim_t, trace_t,
+    usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
@@ -174,14 +175,12 @@ _MAY = {
 }
 
 
-cdef Decision new_decision(object engine, sim_t *s, str kind, str reader, const int32_t *row, const int32_t *job_of,
-                           int64_t n_rows):
+cdef Decision new_decision(object engine, sim_t *s, str kind, str reader):
     cdef Decision d = Decision.__new__(Decision)
     s.n_decisions += 1
     d.door = engine.door
     d.site = engine.site_view
     d.engine, d.s, d.number, d.kind, d.at, d.reader = engine, s, s.n_decisions, kind, s.now, reader
-    d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding and s.asked.question == ASK_SCHEDULE else s.unforeseen
     d.head = -1
     if kind in _MAY and s.asked.job >= 0:
@@ -268,10 +267,10 @@ cdef class Decision(Moment):
         """The number of the job in a row."""
         cdef int32_t job = -1
         cdef int32_t row = clipped(given)        # the nearest one, of which there is no job either
-        cdef int64_t n = self.s.known if self.s.live else self.n_rows
+        cdef int64_t n = self.s.known if self.s.live else self.s.n_rows
         self.check()
         if 0 <= row < n:
-            job = row if self.job_of == NULL else self.job_of[row]
+            job = row if self.s.job_of == NULL else self.s.job_of[row]
             if job < 0:
                 self.refuse(f"job {given} was dropped from the log: it does not fit on the machine")
         else:
@@ -285,7 +284,7 @@ cdef class Decision(Moment):
         return 0
 
     cdef int32_t row_of(self, int32_t job) noexcept:
-        return job if self.row == NULL else self.row[job]
+        return log_row(self.s, job)
 
     cdef int32_t waiting_at(self, int32_t job) except -1:
         """Where a waiting job is in the queue."""
@@ -381,7 +380,7 @@ cdef class Decision(Moment):
         self.check()
         if self.event < 0:
             self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
-        return changes_since(self.s, self.row, self.event, self.stay)
+        return changes_since(self.s, self.event, self.stay)
 
     def foreseen(self, window):
         """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""

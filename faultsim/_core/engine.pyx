@@ -254,7 +254,7 @@ cdef class Engine:
     cdef int point_to_told(self) except -1:
         """The simulation reads these columns where they are now."""
         cdef const double[::1] values
-        cdef const int32_t[::1] rows
+        cdef const int32_t[::1] rows, jobs
         cdef const double[:, ::1] columns
         if self.given.get("queue_columns") is not None:
             columns = self.given["queue_columns"]
@@ -269,8 +269,8 @@ cdef class Engine:
             rows = self.world.shape_rank
             self.s.rank = &rows[0]
         rows = self.rows = self.world.rows
-        self.jobs = self.world.jobs
-        self.s.row = &rows[0]
+        jobs = self.jobs = self.world.jobs
+        self.s.row, self.s.job_of, self.s.n_rows = &rows[0], &jobs[0], jobs.shape[0]
         return 0
 
     cdef void *column(self, str name, dtype) except NULL:
@@ -456,17 +456,12 @@ cdef class Engine:
 
     cdef Decision decide(self, str kind, str reader):
         """For the policy of a kind, or the "caller"."""
-        cdef const int32_t[::1] rows, jobs
         cdef Decision decision
         cdef int code = sort_as_of_pass(&self.s)
         if code == PYTHON_ERROR:
             self.raise_kept()
         self.translate(code)
-        if self.rows is None:
-            decision = new_decision(self, &self.s, kind, reader, NULL, NULL, self.s.known)
-        else:
-            rows, jobs = self.rows, self.jobs
-            decision = new_decision(self, &self.s, kind, reader, &rows[0], &jobs[0], jobs.shape[0])
+        decision = new_decision(self, &self.s, kind, reader)
         decision.inside = self.busy
         if self.s.record.on:
             decision.event, decision.stay = self.event, self.stay
@@ -838,7 +833,6 @@ cdef class Engine:
         room = min(max(2 * room, s.known + count + 1), <int64_t>INT32_MAX)
         if s.known + count >= room:
             self.refuse(f"there are {s.known} jobs, and {count} more do not fit: job numbers end at {INT32_MAX - 1}")
-        self.given["kept"].append((self.inputs, self.rows, self.jobs))       # decisions go on reading them
         self.inputs = tuple([longer(column, room, value) for column, value in zip(self.inputs, _TO_COME)])
         self.columns = {name: longer(column, room, 0) for name, column in self.columns.items()}
         self.world.rows = longer(self.world.rows, room, 0)

@@ -109,9 +109,12 @@ cdef int set_clocks(sim_t *s, dict columns, object table) except -1:
 cdef int set_inputs(sim_t *s, dict columns) except -1:
     cdef const int32_t[::1] row
     world = columns["world"]
+    s.n_rows = s.n
     if world.rows is not None:
         row = input_column(columns, world.rows, "rows", np.int32, s.n)
         s.row = &row[0]
+        row = input_column(columns, world.jobs, "jobs", np.int32, len(world.jobs))
+        s.job_of, s.n_rows = &row[0], len(world.jobs)
     if world.shape_rank is not None:
         row = input_column(columns, world.shape_rank, "shape_rank", np.int32, s.n)
         s.rank = &row[0]

@@ -13,10 +13,6 @@ cdef class Moment:
     cdef int64_t number
     cdef double at
     cdef str reader          # the kind of the policy that it is given to, or "caller"
-    # Rows of the user's log, and back; NULL: a row is a job's number.
-    cdef const int32_t *row
-    cdef const int32_t *job_of
-    cdef int64_t n_rows
 
     # Of the simulation; TypeError: there is none.
     cdef Inside enter(self, bint brief)

@@ -11,7 +11,7 @@ from faultsim.errors import DecisionError
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.door cimport Inside
 from faultsim._core.faults.progress cimport at_t, progress_locate
-from faultsim._core.state cimport JOB_HELD, JOB_QUEUED, JOB_RUNNING, queue_t, sim_t
+from faultsim._core.state cimport JOB_HELD, JOB_QUEUED, JOB_RUNNING, log_row, queue_t, sim_t
 
 cdef enum column_of:
     C_SUBMIT
@@ -150,7 +150,7 @@ cdef class Jobs:
             raise IndexError(f"there are {n} of these jobs, got {key}")
         at = place + n if place < 0 else place
         one = self.pick(slice(at, at + 1))
-        return one[0] if self.moment.row == NULL else self.moment.row[one[0]]
+        return log_row(self.moment.s, one[0])
 
     cdef object named(self, str name):
         if name in self.columns:
@@ -178,7 +178,7 @@ cdef class Jobs:
         """Rows of the jobs (int32)."""
         _inside = self.moment.enter(True)
         found = self.numbers()
-        return found if self.moment.row == NULL else counts(self.moment.row, found)
+        return found if self.moment.s.row == NULL else counts(self.moment.s.row, found)
 
     @property
     def submit(self):
@@ -251,9 +251,7 @@ cdef class Waiting(Jobs):
         if self.chosen is not None:
             return self.index.tolist()
         d.check()
-        if d.row == NULL:
-            return [q.job[i] for i in range(q.head, q.end)]
-        return [d.row[q.job[i]] for i in range(q.head, q.end)]
+        return [log_row(d.s, q.job[i]) for i in range(q.head, q.end)]
 
     @property
     def wait(self):

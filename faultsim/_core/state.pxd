@@ -295,6 +295,8 @@ cdef struct sim_t:
     int32_t known            # jobs that there are: all, unless the caller submits them as they come
     bint live                # the caller owns time: the end of all jobs is not that of the run
     const int32_t *row       # per job: its row in the user's log; NULL: the job number
+    const int32_t *job_of    # per row of the user's log: its job, -1: it does not fit; NULL: the row
+    int64_t n_rows           # of the user's log; with `live` only the first `known` are jobs yet
     const double *submit
     const double *runtime
     const double *estimate

@@ -591,9 +591,27 @@ def test_a_node_that_comes_up_in_the_instant_of_the_last_end(engine):
     sim = fs.Simulation(log, fs.Cluster(2), live=True, engine=engine, scheduler=fs.External())
     sim.advance().start(0)
     sim.down(1)
-    assert sim.advance().changes.tolist() == [("started", 0, 0.0, [0])]
+    assert sim.advance().changes.tolist() == [("started", 0, 0.0, [0]), ("down", -1, 0.0, [1])]
     assert sim.advance().changes.tolist() == [("ended", 0, 4.0, [])]
     sim.up(1)
     asked = sim.advance()
     assert (asked.kind, asked.now, asked.free) == ("schedule", 4.0, 2)
     assert sim.advance() is None
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_decision_knows_jobs_that_are_submitted_after_it(engine):
+    """Also where there is more room since then, and where a job goes ahead of others."""
+    log = fs.Workload([0.0], [4.0], [1])
+    sim = fs.Simulation(log, fs.Cluster(2), live=1, engine=engine, scheduler=fs.External())
+    d = sim.advance()
+    n = 300
+    sim.submit(submit=np.full(n, 9.0), runtime=np.ones(n), size=np.ones(n, int))
+    sim.submit(submit=5.0, runtime=1.0, size=1)
+    for job in range(1, n + 2):
+        with pytest.raises(fs.DecisionError, match=f"job {job} is not waiting: it has not arrived yet"):
+            d.start(job)
+    d.start(0)
+    while not len((d := sim.advance()).queue):
+        pass
+    assert (d.now, d.queue.tolist()) == (5.0, [n + 1])
