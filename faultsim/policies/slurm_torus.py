@@ -15,7 +15,7 @@ from faultsim.policies.shapes import Shape, can_overlap, list_text, shapes_of, t
 
 __all__ = ["SlurmTorus"]
 
-ScoreWord: TypeAlias = Literal["slurm", "first", "next-size", "mfp", "random"]
+ScoreWord: TypeAlias = Literal["slurm", "first", "next-size", "mfp", "random", "tie-breaking", "balancing"]
 SCORES: tuple[ScoreWord, ...] = get_args(ScoreWord)
 UnlistedWord: TypeAlias = Literal["refuse", "round_up", "segments"]
 
@@ -55,9 +55,10 @@ class SlurmTorus(Placement):
         What becomes of a job of a size that no shape has: an error (``oversized="drop"`` leaves the job out); it gets
         the next larger listed size; or boxes of the largest listed power of two that divides its size, as with
         ``--segment``.
-    score : {"slurm", "first", "next-size", "mfp", "random"}, default "slurm"
+    score : {"slurm", "first", "next-size", "mfp", "random", "tie-breaking", "balancing"}, default "slurm"
         Which free box is best: Slurm's own rule; the first anchor of the first shape; the fewest free boxes of all
-        shapes of the next size; the largest listed box that stays free; any.
+        shapes of the next size; the largest listed box that stays free; any; Slurm's own rule, of equal costs a box
+        that is not predicted to fail; what `Balancing` weighs, among listed boxes.  The last two need a predictor.
     salt : int, default 0
         Which boxes ``score="random"`` takes.
     larger : bool, default False
@@ -105,6 +106,11 @@ class SlurmTorus(Placement):
                 "larger=True gives a job one box, and unlisted='segments' several: use larger=False, or "
                 "unlisted='round_up'"
             )
+
+    @property
+    def foresees(self) -> bool:
+        """Whether the score looks at predictions."""
+        return self.score in ("tie-breaking", "balancing")
 
     def shapes_on(self, machine: MachineFacts) -> tuple[Shape, ...]:
         """The shapes on a torus, by size, equal sizes as listed."""

@@ -101,6 +101,11 @@ NEEDS: dict[str, Need] = {
         "migration={run.migration!r} does not move: use scheduler={usual}, Backfill(depth, reservation='fixed') or "
         "Fcfs(), and no migration",
     ),
+    "foresight": Need(
+        lambda run: not run.placement.foresees or (run.predictor is not None and run.predictor.says_where),
+        "{name}(score={policy.score!r}) must know which nodes may fail: give predictor={usual} or another that says "
+        "where, or Blind() for none",
+    ),
     "staying": Need(
         lambda run: run.migration is None and run.rescheduling is None,
         "{name} exchanges nodes that fail, and does not go with moves away from others: leave out migration= and "

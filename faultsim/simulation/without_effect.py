@@ -17,6 +17,7 @@ from faultsim.policies import (
     Recovery,
     RiskBased,
     SafestFirst,
+    SlurmTorus,
     TieBreaking,
 )
 from faultsim.simulation.options import RunOptions
@@ -71,6 +72,7 @@ def _is_asked(run: RunOptions) -> bool:
         return isinstance(saves, PredictedWindows)
     return (
         isinstance(run.placement, _LOOKING)
+        or (isinstance(run.placement, SlurmTorus) and run.placement.foresees)
         or run.rescheduling is not None
         or isinstance(saves, BeforeFailure | RiskBased)
         or (saves is not None and saves.is_asked())

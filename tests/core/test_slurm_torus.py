@@ -2,6 +2,8 @@
 (model.md#slurm-torus).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,75 @@ def test_larger_boxes_stand_in(engine):
     assert found([0, 1, 2], [2, 16, 2], True, 2) == ([0, 10, 2], [2, 16, 4])
 
 
+@pytest.mark.parametrize("first", range(0, 240, 60))
+def test_engines_agree_with_predictors(first):
+    for seed in range(first, first + 60):
+        run = random_run(seed, segments=seed % 3 == 2, larger=seed % 3 == 1, foreseeing=True)
+        assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
+
+
+@pytest.mark.parametrize("first", [0, 50])
+def test_without_predictions_scores_are_those_that_look_at_none(first):
+    """Of Blind, tie-breaking is Slurm's own choice and balancing is that of MFP, decision by decision."""
+    for seed in range(first, first + 50):
+        run = random_run(seed, foreseeing=True)
+        plain = replace(run.placement, score={"tie-breaking": "slurm", "balancing": "mfp"}[run.placement.score])
+        blind, without = (
+            replace(run, placement=placement, predictor=fs.Blind()) for placement in (run.placement, plain)
+        )
+        assert differences(blind.simulate(), without.simulate()) == [], f"seed {seed}: {run.placement}"
+
+
+def foreseen_base(score, nodes, size, engine):
+    """Where the one job of a ring begins, these nodes being predicted to fail, each with probability 1/2."""
+    failures = fs.FailureTrace(time=[5.0] * len(nodes), node=nodes, downtime=1.0)
+    result = fs.simulate(
+        fs.Workload(submit=[0], runtime=[10], size=[size]),
+        fs.Torus(1, 1, 12),
+        placement=fs.SlurmTorus("1x1x1+1x1x2/1x1x1+1x1x4", score=score),
+        failures=failures,
+        recovery=fs.Requeue(),
+        predictor=fs.Confidence(0.5),
+        record=True,
+        engine=engine,
+    )
+    return int(result.allocations["z"][0])
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_what_scores_with_predictions_take(engine):
+    """Free are the boxes of 4 [0, 4), [4, 8) and [8, 12).  Every box of 1 breaks two of 2.  Those of 2 break one of 4,
+    but [3, 5), [7, 9) and [11, 1) break two.  All leave a box of 4.
+    """
+    for score in ("tie-breaking", "balancing"):
+        assert foreseen_base(score, [5], 1, engine) == 0
+        assert foreseen_base(score, [0, 1], 1, engine) == 2
+        assert foreseen_base(score, list(range(12)), 1, engine) == 0
+    # All boxes of 2 that break one box have a node that is predicted to fail; [3, 5) has none, and breaks two.
+    nodes = [1, 2, 5, 6, 8, 9, 10, 11]
+    assert foreseen_base("tie-breaking", nodes, 2, engine) == 0
+    assert foreseen_base("balancing", nodes, 2, engine) == 3
+    # The fewest that fail count in balancing, and none or some in the breaking of ties.
+    nodes = [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert foreseen_base("tie-breaking", nodes, 2, engine) == 0
+    assert foreseen_base("balancing", nodes, 2, engine) == 1
+
+
+def test_scores_with_predictions_need_them():
+    """Of a place: Buckets only say when."""
+    log, failures = fs.Workload(submit=[0], runtime=[10], size=[4]), fs.FailureTrace(time=[5.0], node=[1], downtime=1.0)
+    given = {"failures": failures, "recovery": fs.Requeue()}
+    for score in ("tie-breaking", "balancing"):
+        listed = fs.SlurmTorus(score=score)
+        for predictor in (None, fs.Buckets("1h")):
+            with pytest.raises(OptionError, match=rf"score='{score}'.* which nodes may fail: give predictor"):
+                fs.simulate(log, TORUS, placement=listed, predictor=predictor, **given)
+        seen = fs.simulate(log, TORUS, placement=listed, predictor=fs.Perfect(), **given)
+        assert not any("predictor" in said for said in seen.warnings)
+    unseen = fs.simulate(log, TORUS, placement=fs.SlurmTorus(), predictor=fs.Perfect(), **given)
+    assert any("no policy of this run uses what it predicts" in said for said in unseen.warnings)
+
+
 def test_a_copy_of_a_simulation_goes_on_as_it_would():
     run = random_run(8)
     sim = fs.Simulation(run.log, run.machine, placement=run.placement, scheduler=run.scheduler)
@@ -145,7 +216,7 @@ def test_a_plan_has_a_box_of_the_rule():
         ({"unlisted": "round"}, "unknown unlisted"),
         ({"salt": 3}, "salt=3 has no effect"),
         ({"larger": True, "unlisted": "segments"}, "gives a job one box"),
-        ({"score": "balancing"}, "unknown score"),
+        ({"score": "safest"}, "unknown score"),
     ],
 )
 def test_what_is_no_list_is_refused(given, message):

@@ -6,6 +6,7 @@ import faultsim as fs
 
 TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 2), (4, 2, 5), (1, 8, 9), (4, 4, 8)]
 SCORES = ("slurm", "slurm", "first", "next-size", "mfp", "random")
+FORESEEING = ("tie-breaking", "balancing")
 
 
 def random_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str:
@@ -46,11 +47,25 @@ def disjoint_shapes(rng: np.random.Generator, dims: tuple[int, int, int]) -> str
     return "+".join(texts)
 
 
-def random_run(seed: int, segments: bool = False, larger: bool = False) -> fs.Run:
+def random_predictor(rng: np.random.Generator, nodes: int) -> fs.Predictor:
+    """One of any kind, most of them far from certain."""
+    p = float(rng.choice([0.001, 0.1, 0.5, 0.5, 0.9, 1.0]))
+    count = int(rng.integers(1, 2 + nodes))
+    time = np.sort(rng.integers(0, 60, count)).astype(float)
+    return [
+        fs.Confidence(p),
+        fs.Accuracy(p),
+        fs.PredictionTrace(time=time, node=rng.integers(0, nodes, count)),
+        fs.IntervalPredictor(precision=max(p, 0.7), recall=float(rng.choice([0.5, 1.0])), interval=5.0),
+        fs.Blind(),
+    ][int(rng.choice([0, 0, 1, 2, 3, 3, 4]))]
+
+
+def random_run(seed: int, segments: bool = False, larger: bool = False, foreseeing: bool = False) -> fs.Run:
     """A run of up to 30 jobs in whole seconds, with many ties; where sizes are rounded up, or boxes are segments."""
     rng = np.random.default_rng([seed] if segments else seed)
     machine = fs.Torus(TORI[rng.integers(len(TORI))])
-    score = str(rng.choice(SCORES))
+    score = str(rng.choice(FORESEEING if foreseeing else SCORES))
     placement = fs.SlurmTorus(
         (disjoint_shapes if segments else random_shapes)(rng, machine.shape),
         unlisted="segments" if segments else "round_up",
@@ -83,11 +98,12 @@ def random_run(seed: int, segments: bool = False, larger: bool = False) -> fs.Ru
     failures = recovery = migration = None
     if not segments and rng.random() < 0.3:
         migration = fs.Defragment(cost=float(rng.choice([0, 2])), max_concentration=1.0)
-    if rng.random() < 0.6:
+    if foreseeing or rng.random() < 0.6:
         count = int(rng.integers(1, 8))
         time, node = np.sort(rng.integers(0, 80, count)), rng.integers(0, machine.nodes, count)
         failures = fs.FailureTrace(time=time, node=node, downtime=rng.choice([0, 3, 30], count))
         recovery = fs.Requeue(str(rng.choice(["arrival", "tail"])))
+    predictor = random_predictor(rng, machine.nodes) if foreseeing else None
     return fs.Run(
         log,
         machine,
@@ -96,6 +112,7 @@ def random_run(seed: int, segments: bool = False, larger: bool = False) -> fs.Ru
         migration=migration,
         failures=failures,
         recovery=recovery,
+        predictor=predictor,
         estimates=str(rng.choice(["requested", "actual"])),
         start_delay=float(rng.choice([0, 0, 2])),
         record=True,

@@ -52,12 +52,16 @@ def test_claims_follow_the_numbers():
             1 + (key.shapes == "powers") * (key.failures != "none") + (key.failures != "none")
         )
 
-    assert verdicts(made(saturation=points, slowdown=slow)) == dict.fromkeys(RULES, Verdict.HOLDS)
+    def stopped(key):
+        return {"tie-breaking": 0.8, "balancing": 0.5}.get(key.score, 1.0)
+
+    found = verdicts(made(saturation=points, slowdown=slow, kills=stopped))
+    assert found == dict.fromkeys(RULES, Verdict.HOLDS)
     # Where nothing matters: rotations are no better, the order matters as little as the score, nothing is slower.
     same = verdicts(made())
     assert same["V3"] is same["V7"] is Verdict.HOLDS
-    assert {same[label] for label in ("V2", "V4", "V5", "V6", "V9")} == {Verdict.FAILS}
-    assert same["V10"] is same["V11"] is Verdict.PARTLY  # no slower, and no gain
+    assert {same[label] for label in ("V2", "V4", "V5", "V6", "V9", "V12")} == {Verdict.FAILS}
+    assert same["V10"] is same["V11"] is same["V13"] is Verdict.PARTLY  # no slower, and no gain
 
 
 def test_windows_scale_sizes_and_arrivals():
@@ -98,7 +102,7 @@ def test_what_is_kept_of_a_run():
 def test_every_list_can_be_placed():
     for key in Plan(machines=("4x4x8",), logs=("sdsc",)).settings():
         if key.machine == "4x4x8":
-            chosen = placement(key._replace(extra=""))
-            fs.Run(fs.Workload([0], [1], [4]), fs.Torus(4, 4, 8), placement=chosen, scheduler=fs.Fcfs())
+            given = {"placement": placement(key._replace(extra="")), "predictor": fs.Blind()}
+            fs.Run(fs.Workload([0], [1], [4]), fs.Torus(4, 4, 8), scheduler=fs.Fcfs(), **given)
     first, last = (placement(Key("sdsc", "4x4x8", 0.8, "easy", name)) for name in ("rotations", REVERSED))
     assert first.shapes.split("+") == last.shapes.split("+")[::-1]

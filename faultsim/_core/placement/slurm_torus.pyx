@@ -5,12 +5,16 @@ from libc.stdint cimport int32_t, uint64_t
 import numpy as np
 
 from faultsim._core.containers.memory cimport open_state
+from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.inputs cimport input_column
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
-from faultsim._core.torus.listed cimport listed_best, listed_set_free, listed_torus_t, permits_t, splitmix64
+from faultsim._core.torus.listed cimport (
+    listed_best, listed_set_free, listed_t, listed_torus_t, permits_t, splitmix64,
+)
+from faultsim._core.torus.listed_failing cimport listed_best_balanced, listed_best_safe
 from faultsim._core.torus.listed_machine cimport (
     add_segment, begin_segments, count_free_boxes, leaves_shape, listed_machine_t, listed_of, permitted_t, segment_of,
 )
@@ -18,10 +22,30 @@ from faultsim._core.torus.occupancy cimport box_t, occ_drop
 
 # The order of score_t.
 SCORES = {"slurm": 0, "first": 1, "next-size": 2, "mfp": 3, "random": 4}
+# Scores that look at predictions, of listed_failing.pxd.
+cdef enum:
+    TIE_BREAKING = 5
+    BALANCING = 6
+SCORES |= {"tie-breaking": TIE_BREAKING, "balancing": BALANCING}
 
 cdef struct listed_policy_t:
     int score
     uint64_t salt
+
+
+cdef bint best_listed(const listed_policy_t *p, sim_t *s, int32_t job, int32_t size, const uint64_t *failing,
+                      permits_t permits, void *context, box_t *out) noexcept nogil:
+    """The box of least score of what is available on the torus."""
+    cdef listed_t *r = &listed_of(s.machine.state).rule
+    if p.score == TIE_BREAKING:
+        return listed_best_safe(r, 0, size, failing, permits, context, out)
+    if p.score == BALANCING:
+        return listed_best_balanced(r, 0, size, failing, s.predictions.p, permits, context, out)
+    return listed_best(r, 0, size, p.score, splitmix64((p.salt << 32) + <uint64_t>job), permits, context, out)
+
+
+cdef inline const uint64_t *failing_for(const listed_policy_t *p, sim_t *s) noexcept nogil:
+    return failing_nodes(s) if p.score >= TIE_BREAKING else NULL
 
 
 cdef int choose_segments(const listed_policy_t *p, sim_t *s, int32_t job, const uint64_t *occ, int32_t size,
@@ -32,13 +56,15 @@ cdef int choose_segments(const listed_policy_t *p, sim_t *s, int32_t job, const 
     cdef box_t box
     cdef int32_t count = size // each, _i
     cdef const uint64_t *forbidden = NULL
+    cdef const uint64_t *failing
     if permit != NULL:
         forbidden = permit.forbidden
     if count_free_boxes(m, occ, forbidden, each) < count:
         return 0
+    failing = failing_for(p, s)
     begin_segments(m, s.now, out)
     for _i in range(count):
-        if not listed_best(&m.rule, 0, each, p.score, splitmix64((p.salt << 32) + <uint64_t>job), NULL, NULL, &box):
+        if not best_listed(p, s, job, each, failing, NULL, NULL, &box):
             return NO_MEMORY
         if add_segment(m, out, &box) < 0:
             return NO_MEMORY
@@ -66,8 +92,8 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
         listed_set_free(m.rule.torus, occ, permit.forbidden)
     else:
         listed_set_free(m.rule.torus, occ, NULL)
-    found = listed_best(&m.rule, 0, nodes_of(size), p.score, splitmix64((p.salt << 32) + <uint64_t>job),
-                        permits, &context, <box_t *>out)
+    found = best_listed(p, <sim_t *>sim, job, nodes_of(size), failing_for(p, <sim_t *>sim), permits, &context,
+                        <box_t *>out)
     return NO_MEMORY if m.rule.memory.failed else found
 
 

@@ -65,6 +65,10 @@ cdef struct listed_torus_t:
     uint64_t **level         # those of them that leave a box of some size
     uint64_t *plane[4]       # counters: the sum, the next sum, what is added several times, the sum over shapes
     int n_planes, room_planes
+    int most_shapes          # of one size
+    # Of listed_failing.pyx; NULL: not needed so far.
+    int32_t *left            # [most_shapes][64 words]
+    int32_t *failing         # [3 cells]
 
 cdef struct listed_t:
     listed_torus_t *torus
@@ -101,8 +105,28 @@ cdef int count_meeting(listed_t *r, listed_torus_t *t, const listed_shape_t *s,
                        const listed_shape_t *other) noexcept nogil
 cdef int64_t least_anchor(listed_torus_t *t, uint64_t *alive) noexcept nogil
 cdef void first_base(const listed_torus_t *t, const listed_shape_t *s, const uint64_t *bases, box_t *out) noexcept nogil
+# plane[0] = Slurm's fragmentation cost of the box at each base; uses `others`.
+cdef void count_costs(listed_t *r, listed_torus_t *t, const listed_shape_t *s) noexcept nogil
+# Adds the candidates `alive` of a shape that leave one of `others`, free boxes of another, to `into`.
+cdef void spare_of(listed_t *r, listed_torus_t *t, const listed_shape_t *s, const listed_shape_t *other,
+                   const uint64_t *alive, uint64_t *into) noexcept nogil
+
+
 cdef inline int64_t base_bit(const listed_torus_t *t, int x, int y, int z) noexcept nogil:
     return (<int64_t>x * t.extent[1] + y) * t.field + z
+
+
+cdef inline void drop_base(const listed_torus_t *t, uint64_t *bases, const box_t *box) noexcept nogil:
+    cdef int64_t bit = base_bit(t, box.x, box.y, box.z)
+    bases[bit >> 6] &= ~((<uint64_t>1) << (bit & 63))
+
+
+cdef inline bint has_any(const listed_torus_t *t, const uint64_t *map_) noexcept nogil:
+    cdef int32_t i
+    for i in range(t.words):
+        if map_[i]:
+            return True
+    return False
 
 
 cdef inline uint64_t splitmix64(uint64_t x) noexcept nogil:

@@ -220,28 +220,20 @@ cdef void first_base(const listed_torus_t *t, const listed_shape_t *s, const uin
             return
 
 
-cdef inline void drop_base(const listed_torus_t *t, uint64_t *bases, const box_t *box) noexcept nogil:
-    cdef int64_t bit = base_bit(t, box.x, box.y, box.z)
-    bases[bit >> 6] &= ~((<uint64_t>1) << (bit & 63))
-
-
-cdef inline bint has_any(const listed_torus_t *t, const uint64_t *map_) noexcept nogil:
-    cdef int32_t i
-    for i in range(t.words):
-        if map_[i]:
-            return True
-    return False
-
-
 # ---------------------------------------------------------------------------------------------- scores
+
+cdef void count_costs(listed_t *r, listed_torus_t *t, const listed_shape_t *s) noexcept nogil:
+    t.n_planes = 0
+    if s.larger >= 0 and free_bases(r, t, t.open, &t.shape[s.larger], False, t.others):
+        t.n_planes = count_meeting(r, t, s, &t.shape[s.larger])
+
 
 cdef bint best_within(listed_t *r, listed_torus_t *t, const listed_shape_t *s, bint counted, permits_t permits,
                       void *context, box_t *out) noexcept nogil:
     """Of `bases`, the candidates of a shape, the first permitted one of least cost."""
     t.n_planes = 0
-    if counted and s.larger >= 0:
-        if free_bases(r, t, t.open, &t.shape[s.larger], False, t.others):
-            t.n_planes = count_meeting(r, t, s, &t.shape[s.larger])
+    if counted:
+        count_costs(r, t, s)
     while True:
         memcpy(t.rest, t.bases, <size_t>t.words * sizeof(uint64_t))
         least_anchor(t, t.rest)
@@ -569,7 +561,7 @@ cdef int listed_ready(listed_t *r) noexcept nogil:
                 t.shape[i].larger = k if k < t.n_shapes else -1
                 i += 1
             largest = max(largest, anchors)
-        t.room_planes = 1
+        t.room_planes, t.most_shapes = 1, most
         while largest >> t.room_planes:
             t.room_planes += 1
         for i in range(4):

@@ -145,7 +145,10 @@ def listed_box(state: State, job: Job, candidates: list[Box], occupied: int, win
         return table.largest_left(candidates, occupied)
     if given["score"] == "random":
         return table.by_chance(candidates, splitmix64((given["salt"] << 32) + job.index))
-    return table.slurm(candidates, occupied)
+    if given["score"] == "balancing":
+        return balancing(state, job, candidates, occupied, window)
+    failing = state.world.failing(*window) if given["score"] == "tie-breaking" else set()
+    return table.slurm(candidates, occupied, sum(1 << node for node in failing))
 
 
 def tie_breaking(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

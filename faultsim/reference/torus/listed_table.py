@@ -89,13 +89,15 @@ class ListedTable(BoxTable):
         """The nodes of each anchor of a shape whose nodes are all available."""
         return [anchor.nodes for anchor in self.torus.shapes[number].anchors if not anchor.nodes & taken]
 
-    def slurm(self, candidates: list[Box], taken: int) -> Box:
-        """ "the first listed shape that has a candidate, and of its candidates the one of least cost"."""
+    def slurm(self, candidates: list[Box], taken: int, failing: int = 0) -> Box:
+        """ "the first listed shape that has a candidate, and of its candidates the one of least cost"; of equal ones
+        the first without a `failing` node, if there is one.
+        """
         first = self.shape_of[candidates[0]]
         shape = self.torus.shapes[first]
         free = self.torus.free_larger(shape, ~taken & ((1 << self.nodes) - 1))
         of_shape = [box for box in candidates if self.shape_of[box] == first]
-        return min(of_shape, key=lambda box: met(box, free))
+        return min(of_shape, key=lambda box: (met(box, free), bool(box.mask & failing)))
 
     def next_size(self, candidates: list[Box], taken: int) -> Box:
         """ "counts the free anchors of all shapes of the next larger size, and takes the least cost of all shapes"."""

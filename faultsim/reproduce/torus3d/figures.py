@@ -15,7 +15,18 @@ from faultsim.reproduce.claims import Row
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
 from faultsim.reproduce.torus3d.claims import ratio
-from faultsim.reproduce.torus3d.runs import COLUMNS, KREVAT, LISTS, REVERSED, SCORES, UNLISTED, USUAL, Evidence, Key
+from faultsim.reproduce.torus3d.runs import (
+    COLUMNS,
+    FORESEEING,
+    KREVAT,
+    LISTS,
+    REVERSED,
+    SCORES,
+    UNLISTED,
+    USUAL,
+    Evidence,
+    Key,
+)
 from faultsim.sweep.jackknife import Estimate, half_width
 
 if TYPE_CHECKING:
@@ -177,6 +188,29 @@ def _failures(e: Evidence) -> "Figure":
     return _rows_figure(e, rows, "slowdown, times that without failures", title, ratios=True)
 
 
+def _predictor(e: Evidence) -> "Figure":
+    per = 1000 / e.what.jobs
+
+    def cell(name: str, score: str) -> Cell:
+        base = _EASY._replace(shapes=name, failures=e.what.failures[-1])
+        foreseen = base._replace(score="slurm" if name == KREVAT else score, extra="predictor")
+        without = base if name == KREVAT else base._replace(score=FORESEEING[score])
+
+        def stopped(log: str, machine: str) -> Estimate | None:
+            keys = [key._replace(log=log, machine=machine) for key in (without, foreseen)]
+            if not all(key in e.runs for key in keys):
+                return None
+            more = per * (e.values("kills", keys[1]) - e.values("kills", keys[0]))
+            return Estimate(float(more.mean()), float(half_width(more)))
+
+        return stopped
+
+    rows = {f"{name}: {score}": cell(name, score) for name in e.what.lists(e.failing) for score in FORESEEING}
+    rows["krevat: balancing"] = cell(KREVAT, "balancing")
+    title = f"What a predictor saves (EASY, load {USUAL:g}, {e.what.failures[-1]})"
+    return _rows_figure(e, rows, "stopped of 1,000 jobs, more than without it", title, ratios=False)
+
+
 #: Name -> (the figure, no numbers of its own: runs.csv has those of all).
 FIGURES: dict[str, tuple[Callable[[Evidence], "Figure"], None]] = {
     "lists": (_lists, None),
@@ -185,6 +219,7 @@ FIGURES: dict[str, tuple[Callable[[Evidence], "Figure"], None]] = {
     "saturation": (_saturation, None),
     "loads": (_loads, None),
     "failures": (_failures, None),
+    "predictor": (_predictor, None),
 }
 
 
@@ -217,15 +252,33 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
                 called = name if unlisted == "round_up" else f"{name}, {word}"
                 rows.append([called, *cells, _cell(e, "saturation", full, 100.0)])
         found.append(Grid(f"{e.logs[log].label} on {e.failing}: EASY at load {USUAL:g}; the last column FCFS", rows))
-    kinds = [(kind, "easy", "") for kind in e.what.failures] + [("none", "backfill", "")]
-    kinds.append((e.what.failures[-1], "easy", "predictor"))
+    kinds = [(kind, "easy") for kind in e.what.failures] + [("none", "backfill")]
     for log, column in itertools.product(e.what.logs, ("slowdown", "large")):
-        rows = [["shapes", *(" ".join(filter(None, (kind, s if s != "easy" else "", x))) for kind, s, x in kinds)]]
+        rows = [["shapes", *(" ".join(filter(None, (kind, s if s != "easy" else ""))) for kind, s in kinds)]]
         for name in (*e.what.lists(e.failing), KREVAT):
-            keys = [Key(log, e.failing, USUAL, s, name, failures=kind, extra=x) for kind, s, x in kinds]
+            keys = [Key(log, e.failing, USUAL, s, name, failures=kind) for kind, s in kinds]
             rows.append([name, *(_cell(e, column, key) for key in keys)])
         which = "" if column == "slowdown" else " of jobs above 1/4 of the machine"
         title = f"{e.logs[log].label} on {e.failing}: slowdown{which} at load {USUAL:g}, by failures and scheduler"
+        found.append(Grid(title, rows))
+    return [*found, *_foreseen(e)]
+
+
+def _foreseen(e: Evidence) -> list[Grid]:
+    """A table for each log: what a predictor saves, by list and score."""
+    found = []
+    scores = [score for pair in FORESEEING.items() for score in reversed(pair)]
+    for log in e.what.logs:
+        rows = [["shapes", *(f"{score}, {what}" for what in ("stopped of 1,000", "slowdown") for score in scores)]]
+        for name in (*e.what.lists(e.failing), KREVAT):
+            easy = Key(log, e.failing, USUAL, "easy", name, failures=e.what.failures[-1])
+            keys = [easy._replace(score=s, extra="predictor" if s in FORESEEING else "") for s in scores]
+            if name == KREVAT:  # its own score is MFP, or Balancing
+                keys[2:] = [key._replace(score="slurm") for key in keys[2:]]
+                keys[:2] = [key._replace(extra="none") for key in keys[:2]]
+            stopped = [_cell(e, "kills", key, 1000 / e.what.jobs) for key in keys]
+            rows.append([name, *stopped, *(_cell(e, "slowdown", key) for key in keys)])
+        title = f"{e.logs[log].label} on {e.failing}: {e.what.failures[-1]}, foreseen with probability 1/2"
         found.append(Grid(title, rows))
     return found
 

@@ -35,6 +35,8 @@ LOADS = (0.5, 0.65, 0.8, 0.95)
 #: The load of all comparisons but that of loads.
 USUAL = 0.8
 SCORES = ("slurm", "first", "mfp", "random")
+#: Scores with a predictor -> the same without one.
+FORESEEING = {"tie-breaking": "slurm", "balancing": "mfp"}
 #: What becomes of sizes without a shape, and what figures and tables call it.
 UNLISTED = {"round_up": "rounded up", "segments": "segments", "refuse": "refused"}
 #: Lists of shapes, from the shortest to the longest.
@@ -201,8 +203,11 @@ class Plan:
             found += [easy._replace(load=at, shapes=name) for at in self.loads for name in shown]
             found += [easy._replace(scheduler="backfill", shapes=name) for name in shown]
             found += [easy._replace(failures=kind, shapes=name) for kind in self.failures for name in shown]
-            bursts = easy._replace(failures=self.failures[-1], shapes=KREVAT)
-            found.append(bursts._replace(extra="predictor"))
+            bursts = easy._replace(failures=self.failures[-1])
+            found.append(bursts._replace(shapes=KREVAT, extra="predictor"))
+            for name in self.lists(machine):
+                found.append(bursts._replace(shapes=name, score="mfp"))
+                found += [bursts._replace(shapes=name, score=score, extra="predictor") for score in FORESEEING]
         return list(dict.fromkeys(found))
 
     def _comparison(self, base: Key) -> list[Key]:
