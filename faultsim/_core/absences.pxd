@@ -85,6 +85,12 @@ cdef inline bint any_closed(const absences_t *a) noexcept nogil:
     return a.any_active or a.n_drained > 0
 
 
+# Whether an absence meets a stay from t to `end`.
+cdef inline bint meets_stay(const absence_t *a, double t, double end) noexcept nogil:
+    cdef double k = last_begun(a, t)
+    return (k >= 0.0 and t < occurrence_end(a, k)) or occurrence_begin(a, k + 1.0) < end
+
+
 # Whether it is clear without a look at the absences that no node is closed to any job from t, not before now, to `end`.
 cdef inline bint none_closed(const absences_t *a, double t, double end) noexcept nogil:
     return a.n_drained == 0 and t < a.open_until and end <= a.open_until and t >= a.open_from
@@ -125,6 +131,20 @@ cdef int32_t free_outside(const sim_t *s, int32_t set_, double t) noexcept nogil
 cdef int32_t free_inside(const sim_t *s, int32_t set_, int32_t job) noexcept nogil
 # [clusters] `count` nodes for a job that starts now, first those that are its users' or `spared`; OK or a code.
 cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil
+# [clusters] When a job finds room: then, the nodes that it leaves of those that are free, and of those of them that are
+# open to it; and what is closed to it.
+cdef struct open_shadow_t:
+    double time
+    int64_t extra, beside
+    int32_t closed
+# Of `out.time`, at which enough nodes are free for the first time, the releases after it, and the ends of absences that
+# are tried, the first at which a job has room; OK or NO_MEMORY.
+cdef int find_open_time(const sim_t *s, int32_t job, open_shadow_t *out) noexcept nogil
+# [clusters] How many nodes outside of a closed set a job takes that starts now and takes others first.
+cdef inline int64_t taken_outside(const sim_t *s, int32_t set_, int32_t job) noexcept nogil:
+    return max(<int64_t>0, <int64_t>s.need[job] - free_inside(s, set_, job))
+
+
 # The next job that starts takes nodes of these sets first.
 cdef void spare_none(const sim_t *s) noexcept nogil
 cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil

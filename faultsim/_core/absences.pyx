@@ -1,14 +1,14 @@
 """Nodes that are closed to most jobs at known times; the contract is in absences.pxd."""
 
-from libc.math cimport floor
+from libc.math cimport INFINITY, floor
 from libc.string cimport memcpy, memset
 
 from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, named_t, open_word, update_word
 from faultsim._core.containers.bits cimport mask_count, mask_count_without, mask_equal, mask_join
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.state cimport end_if_started, log_row, usable
-from faultsim._core.status cimport NO_MEMORY
+from faultsim._core.state cimport end_if_started, end_if_started_at, log_row, usable
+from faultsim._core.status cimport NO_MEMORY, OK
 
 
 cdef double last_begun(const absence_t *a, double t) noexcept nogil:
@@ -25,11 +25,6 @@ cdef double last_begun(const absence_t *a, double t) noexcept nogil:
     while occurrence_begin(a, k + 1.0) <= t:
         k += 1.0
     return k
-
-
-cdef inline bint meets_stay(const absence_t *a, double t, double end) noexcept nogil:
-    cdef double k = last_begun(a, t)
-    return (k >= 0.0 and t < occurrence_end(a, k)) or occurrence_begin(a, k + 1.0) < end
 
 
 # ---------------------------------------------------------------------------------------------- closed sets
@@ -169,6 +164,38 @@ cdef int32_t free_inside(const sim_t *s, int32_t set_, int32_t job) noexcept nog
             a.closed[i] = closed[i] & ~a.closed[i]
         closed = a.closed
     return count_free(named_of(&s.machine), closed)
+
+
+cdef int find_open_time(const sim_t *s, int32_t job, open_shadow_t *out) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int64_t free = usable(s)
+    cdef int32_t i = 0, count = s.releases.n, need = s.need[job]
+    cdef double t = out.time, last = last_release(s), end
+    out.beside = 0
+    while count > 0 and items[count - 1].end == INFINITY:
+        count -= 1
+    # Invariant: no time before t that is tried has room; `free` nodes are free at t, if closed sets are left out.
+    while t < INFINITY:
+        while i < count and items[i].end <= t:
+            free += items[i].nodes
+            i += 1
+        out.closed = closed_set(s, job, t, end_if_started_at(s, job, t))
+        if out.closed < 0:
+            return NO_MEMORY
+        if out.closed == 0 or leaves_nodes(s, out.closed, need):
+            out.beside = free_outside(s, out.closed, t) - need if out.closed > 0 else 0
+            if out.beside >= 0:
+                break
+        else:
+            end = first_end_after(s, t)
+            while i < count and items[i].end < end:
+                free += items[i].nodes
+                i += 1
+        t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
+    out.time, out.extra = t, free - need
+    if t == INFINITY:
+        out.closed = 0
+    return OK
 
 
 cdef int allot_of(sim_t *s, int32_t job, int32_t count, const uint64_t *hidden) noexcept nogil:

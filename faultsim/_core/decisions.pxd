@@ -24,6 +24,8 @@ cdef class Decision(Moment):
     cdef int32_t epoch       # the shadow is valid while sim_t.epoch has this value
     cdef double time
     cdef int64_t extra
+    cdef int64_t beside      # [clusters] nodes outside of closed set `later_set` (0: none) that it leaves then
+    cdef int32_t later_set
     cdef uint64_t *later     # [placed] the occupancy then
     cdef SiteView site       # where jobs share nodes; else None
 
@@ -40,10 +42,12 @@ cdef class Decision(Moment):
     # The keyword of a choice and its numbers, an array of int32; None: none was given.  Called before anything is read,
     # because converting an array of a caller's own class can run any code.
     cdef tuple said(self, object job, dict given)
-    # Whether a job may have these nodes of a cluster, which are free, or `owner`'s (-1: no job's).
-    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner) except -1
+    # Whether a job may have these nodes of a cluster until `end`, which are free, or `owner`'s (-1: no job's).
+    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner,
+                         double end) except -1
     # The box or slice, of the size that `owner` has, or large enough for a job that waits (-1), and free but for it.
-    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, place_t *place) except -1
+    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, double end,
+                         place_t *place) except -1
     # Below these.
     cdef int check_kind(self, str what) except -1
     cdef int check_distinct(self, int32_t job, const int32_t[::1] numbers, int32_t end, str what) except -1
@@ -58,7 +62,14 @@ cdef class Decision(Moment):
     cdef int32_t stoppable(self, object row, str what) except -1
     cdef int hold_waiting(self, object job, int32_t j) except -1
     cdef int close_node(self, str act, object node) except -1
-    cdef bint has_free(self, int32_t ask) except -1
+    cdef bint has_open_place(self, int32_t job) except -1
+    cdef bint leaves_room(self, int32_t job) noexcept
+    cdef double end_of(self, int32_t job) noexcept
+    cdef list marked_nodes(self, const uint64_t *mask)
+    cdef str reach(self, int32_t job, double end, object nodes)
+    cdef str reach_anywhere(self, int32_t job)
+    cdef int check_open(self, int32_t job, str name, object nodes, double end, int32_t owner) except -1
+    cdef double moved_end(self, int32_t job, const move_t *cost) noexcept
     cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1
     cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1

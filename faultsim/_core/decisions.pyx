@@ -8,8 +8,13 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from faultsim.checks import no_attribute
+from faultsim.data.world import reach_words
 
-from faultsim._core.absences cimport absences_of, any_drained, free_and_drained
+from faultsim._core.absences cimport (
+    absences_of, absences_t, any_drained, closed_to, find_open_time, free_and_drained, is_open_to, last_begun,
+    meets_stay, none_closed, occurrence_begin, occurrence_end, open_room, open_shadow_t, spare_none, spare_set,
+    taken_outside,
+)
 from faultsim._core.avoidance cimport choose_now
 from faultsim._core.changes cimport changes_since
 from faultsim._core.checkpointing.requests cimport can_save, save
@@ -21,7 +26,7 @@ from faultsim._core.eligibility cimport NOT_ON_HOLD, eligible_of
 from faultsim._core.edges cimport is_drained
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport roll_back
-from faultsim._core.faults.progress cimport move_t, progress_move
+from faultsim._core.faults.progress cimport move_t, progress_move, progress_moved_end
 from faultsim._core.job_columns cimport ints, Moment, Running, Waiting
 from faultsim._core.jobs cimport end_for_good, start_job, stop_job
 from faultsim._core.queue cimport sort_queue
@@ -90,37 +95,13 @@ cdef inline int32_t available(const sim_t *s) noexcept nogil:
     return min(usable(s), s.free - free_and_drained(s)) if any_drained(s) else usable(s)
 
 
-cdef permit_t permit_open(const sim_t *s) noexcept nogil:
-    """Places without drained nodes."""
+cdef permit_t permit_open(const sim_t *s, int32_t job, double end) noexcept nogil:
+    """Places without nodes that are closed to a job from now to `end`."""
     cdef permit_t permit
     memset(&permit, 0, sizeof(permit))
-    if any_drained(s):
-        permit.forbidden = absences_of(s).drained
+    if s.absences.state != NULL and closed_to(s, job, s.now, end, absences_of(s).joined):
+        permit.forbidden = absences_of(s).joined
     return permit
-
-
-cdef double shadow_undrained(const sim_t *s, int32_t need, int64_t *extra) noexcept nogil:
-    """[clusters] When `need` nodes are free that are not drained, of now and the releases, and what is left then."""
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef const uint64_t *drained = absences_of(s).drained
-    cdef int64_t free = usable(s), open_ = s.free - free_and_drained(s)
-    cdef int32_t i = 0
-    cdef double t = s.now
-    # Invariant: no time before t has room; `free` nodes, and `open_` that are not drained, are free after items[:i].
-    while t < INFINITY:
-        while i < s.releases.n and items[i].end <= t:
-            if items[i].job >= 0:
-                free += items[i].nodes
-                open_ += items[i].nodes - s.machine.named.overlap(s.machine.state, items[i].job, drained, NULL, 0)
-            else:
-                free += 1
-                open_ += not s.machine.named.marked(s.machine.state, drained, -1 - items[i].job)
-            i += 1
-        if need <= min(free, open_):
-            extra[0] = min(free, open_) - need
-            return t
-        t = items[i].end if i < s.releases.n else INFINITY
-    return INFINITY
 
 
 # What jobs of a machine take, in words of messages.
@@ -398,8 +379,109 @@ cdef class Decision(Moment):
         ]
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
+    def reserved(self, window):
+        """Reservations that are active or begin in (now, now + window], with one row for each of their nodes.
+
+        Parameters
+        ----------
+        window : float
+            Seconds.
+
+        Returns
+        -------
+        numpy.ndarray
+            Fields node, begin and end (s) and reservation (its number in ``reservations=``), by begin.
+        """
+        cdef absences_t *a
+        cdef int32_t i
+        cdef double k, seconds = real("window", window), now = self.now
+        _inside = self.enter(True)
+        self.check()
+        if not -INFINITY < seconds < INFINITY:
+            self.refuse(f"the window of reservations must be finite, got {seconds:g} s")
+        rows = []
+        a = absences_of(self.s)
+        for i in range(0 if a == NULL else a.n):
+            k = max(0.0, last_begun(&a.row[i], now))
+            if occurrence_end(&a.row[i], k) <= now:
+                k += 1.0
+            while occurrence_begin(&a.row[i], k) <= now + seconds and occurrence_begin(&a.row[i], k) < INFINITY:
+                begin, end = occurrence_begin(&a.row[i], k), occurrence_end(&a.row[i], k)
+                rows += [(node, begin, end, i) for node in self.marked_nodes(a.nodes + <int64_t>i * a.words)]
+                k += 1.0
+        rows.sort(key=lambda row: (row[1], row[3], row[0]))
+        return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("reservation", np.int32)])
+
+    def closed(self, job):
+        """The nodes that are closed to a job, ascending (int32): reserved for others or drained (model.md#absences).
+
+        Those that a job that waits may not hold if it starts now, and one that runs, until its expected end, if it
+        moves there.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job)
+        cdef permit_t permit
+        if self.s.state[j] not in (JOB_QUEUED, JOB_RUNNING, JOB_HELD):
+            self.refuse(f"no nodes are closed to job {job}: it {self.phrase(j)}")
+        permit = permit_open(self.s, j, self.end_of(j))
+        return np.array([] if permit.forbidden == NULL else self.marked_nodes(permit.forbidden), np.int32)
+
+    cdef double end_of(self, int32_t job) noexcept:
+        """The expected end of a job that waits, if it starts now, or runs; of others now."""
+        if self.s.state[job] == JOB_QUEUED:
+            return end_if_started(self.s, job)
+        if self.s.state[job] == JOB_RUNNING or self.s.state[job] == JOB_HELD:
+            return max(self.s.now, self.s.expected[job])
+        return self.s.now
+
+    cdef list marked_nodes(self, const uint64_t *mask):
+        """The nodes of a mask, ascending."""
+        cdef machine_t *m = &self.s.machine
+        cdef int32_t node
+        return [node for node in range(self.s.nodes) if m.named.marked(m.state, mask, node)]
+
+    cdef str reach(self, int32_t job, double end, object nodes):
+        """Why a job may not hold some of these nodes from now to `end`: the first reservation; "": it may."""
+        cdef const sim_t *s = self.s
+        cdef const absences_t *a = absences_of(s)
+        cdef int32_t i, row = log_row(s, job)
+        cdef int32_t node
+        cdef double k
+        met = []
+        for i in range(0 if a == NULL else a.n):
+            if is_open_to(a, i, row) or not meets_stay(&a.row[i], s.now, end):
+                continue
+            for node in nodes:
+                if s.machine.named.marked(s.machine.state, a.nodes + <int64_t>i * a.words, node):
+                    k = last_begun(&a.row[i], s.now)
+                    if k < 0.0 or s.now >= occurrence_end(&a.row[i], k):
+                        k += 1.0
+                    met.append((occurrence_begin(&a.row[i], k), i, occurrence_end(&a.row[i], k)))
+                    break
+        if not met:
+            return ""
+        first, number, last = min(met)
+        return reach_words(self.engine.reservation_name(number), first, last, end)
+
+    cdef str reach_anywhere(self, int32_t job):
+        """The same, after why a job cannot start, of all nodes."""
+        why = self.reach(job, end_if_started(self.s, job), range(self.s.nodes))
+        return f"; on reserved nodes {why}" if why else ""
+
+    cdef int check_open(self, int32_t job, str name, object nodes, double end, int32_t owner) except -1:
+        """Refuse nodes that are closed to a job from now to `end`; `owner` keeps those that it has."""
+        cdef machine_t *m = &self.s.machine
+        cdef int32_t node
+        if self.s.absences.state == NULL:
+            return 0
+        nodes = [node for node in nodes if owner < 0 or not m.named.holds(m.state, owner, node)]
+        why = self.reach(job, end, nodes)
+        if why:
+            self.refuse(f"job {self.row_of(job)} cannot have {name}: {why}")
+        return 0
+
     def fits(self, job):
-        """Whether a job could start now: enough nodes are free, in a box or slice where it needs one."""
+        """Whether a job could start now: enough nodes are free that are open to it, where it needs one in a place."""
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
@@ -407,8 +489,8 @@ cdef class Decision(Moment):
             return self.s.state[j] == JOB_QUEUED and self.site.has_room(self.s, j)
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > available(self.s):
             return False
-        if m.placed and any_drained(self.s):
-            return self.has_free(ask_of(self.s, j))
+        if self.s.absences.state != NULL:
+            return self.has_open_place(j) if m.placed else self.s.need[j] <= open_room(self.s, j)
         if asks_shape(self.s, j):
             return bool(m.placed.has_free(m.state, m.occ, ask_of(self.s, j)))
         return not m.placed or self.s.need[j] <= m.placed.largest_now(m.state)
@@ -427,7 +509,7 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
-        cdef permit_t permit = permit_open(self.s)
+        cdef permit_t permit = permit_open(self.s, j, self.end_of(j))
         cdef int32_t nodes
         cdef long count, cap = 0
         if self.site is not None:
@@ -460,7 +542,7 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job), n
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
-        cdef permit_t permit = permit_open(self.s)
+        cdef permit_t permit = permit_open(self.s, j, self.end_of(j))
         cdef uint64_t *mask
         cdef long count, i, cap = 0
         pod = self.pod()
@@ -524,17 +606,22 @@ cdef class Decision(Moment):
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef const release_t *items
+        cdef open_shadow_t shadow
         cdef int32_t n = 0
         if self.head == head and self.epoch == s.epoch:
             return 0
         self.epoch = s.epoch
+        self.later_set, self.beside = 0, 0
         if self.site is not None:
             self.time = self.site.look_ahead(s, head, &self.extra)
         elif not m.placed:
-            if any_drained(s):
-                self.time = shadow_undrained(s, s.need[head], &self.extra)
-            else:
-                self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+            self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+            if s.absences.state != NULL and not none_closed(
+                    absences_of(s), self.time, end_if_started_at(s, head, self.time)):
+                shadow.time = self.time
+                self.conclude(find_open_time(s, head, &shadow))
+                self.time, self.extra, self.beside, self.later_set = (
+                    shadow.time, shadow.extra, shadow.beside, shadow.closed)
             if self.time == INFINITY:
                 self.extra = 0
         else:
@@ -543,7 +630,7 @@ cdef class Decision(Moment):
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
             items = releases_all(&s.releases)
-            if any_drained(s):
+            if s.absences.state != NULL:
                 self.time = first_open_time(s, head, self.later, absences_of(s).closed)
                 if self.time < INFINITY:
                     mask_join(self.later, absences_of(s).closed, m.words)
@@ -582,14 +669,14 @@ cdef class Decision(Moment):
         Returns
         -------
         (float, int)
-            Seconds, ``inf`` if never (model.md#easy); nodes, on a site those (or the cores, for a job of any number of
-            nodes) that are offered to the job beyond what it needs.
+            Seconds, ``inf`` if never (model.md#easy); nodes, of those that are open to the job, on a site those (or the
+            cores, for a job of any number of nodes) that are offered to it beyond what it needs.
         """
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         self.waiting_at(j)
         self.look_ahead(j)
-        return self.time, self.extra
+        return self.time, min(self.extra, self.beside) if self.later_set > 0 else self.extra
 
     # ------------------------------------------------------------------ where jobs start, or go
 
@@ -634,7 +721,8 @@ cdef class Decision(Moment):
             self.refuse(f"{what}s of job {self.row_of(job)} are named twice")
         return 0
 
-    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner) except -1:
+    cdef int check_nodes(self, int32_t job, str what, object numbers, int32_t size, int32_t owner,
+                         double end) except -1:
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef const int32_t[::1] node = numbers
@@ -647,15 +735,31 @@ cdef class Decision(Moment):
             if ((m.named.marked(m.state, m.occ, node[i]) or is_drained(s, node[i]))
                     and (owner < 0 or not m.named.holds(m.state, owner, node[i]))):
                 self.refuse(f"node {node[i]} is not free")
+        for i in range(node.shape[0] if s.absences.state != NULL else 0):
+            self.check_open(job, f"node {node[i]}", (node[i],), end, owner)
         return 0
 
-    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, place_t *place) except -1:
+    cdef int check_place(self, int32_t job, str what, object numbers, int32_t owner, double end,
+                         place_t *place) except -1:
+        cdef machine_t *m = &self.s.machine
+        cdef absences_t *a = absences_of(self.s)
         self.check_kind(what)
         if what == "box":
             self.check_box(numbers, place)
         else:
             self.check_slice(job, what, numbers, place)
-        return self.check_free(job, what, numbers, place, owner)
+        self.check_free(job, what, numbers, place, owner)
+        if a == NULL:
+            return 0
+        if what == "box":
+            memset(a.joined, 0, <size_t>a.words * sizeof(uint64_t))
+            m.placed.put(m.state, a.joined, place)
+            return self.check_open(job, f"box {tuple(numbers.tolist())}", self.marked_nodes(a.joined), end, owner)
+        hosts = self.engine.settings.machine["hosts"] if what == "cubes" else 1
+        for number in numbers.tolist():
+            nodes = range(number * hosts, (number + 1) * hosts)
+            self.check_open(job, f"{what[:-1]} {number}", nodes, end, owner)
+        return 0
 
     cdef int check_box(self, object numbers, place_t *place) except -1:
         """Whether it is one."""
@@ -797,8 +901,8 @@ cdef class Decision(Moment):
         """Whether a box is free; the placement rule, perhaps one in Python, chooses it."""
         cdef int code
         cdef permit_t narrower
-        if any_drained(self.s):
-            narrower = permit_open(self.s)
+        if self.s.absences.state != NULL:
+            narrower = permit_open(self.s, job, end_if_started(self.s, job))
             if permit != NULL:
                 narrower.later, narrower.need = permit.later, permit.need
             permit = &narrower
@@ -808,13 +912,20 @@ cdef class Decision(Moment):
         self.conclude(code)
         return code
 
-    cdef bint has_free(self, int32_t ask) except -1:
-        """Whether a place is free beside nodes that are drained."""
+    cdef bint has_open_place(self, int32_t job) except -1:
+        """Whether a place is free without nodes that are closed to a job that starts now."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
-        memcpy(absences_of(s).closed, m.occ, <size_t>m.words * sizeof(uint64_t))
-        mask_join(absences_of(s).closed, absences_of(s).drained, m.words)
-        return m.placed.has_free(m.state, absences_of(s).closed, ask)
+        cdef uint64_t *taken = absences_of(s).joined
+        closed_to(s, job, s.now, end_if_started(s, job), taken)
+        mask_join(taken, m.occ, m.words)
+        return m.placed.has_free(m.state, taken, ask_of(s, job))
+
+    cdef bint leaves_room(self, int32_t job) noexcept:
+        """[clusters] Whether a job that starts now and outlives the shadow leaves its head the nodes that it needs."""
+        if self.s.need[job] > self.extra:
+            return False
+        return self.later_set == 0 or taken_outside(self.s, self.later_set, job) <= self.beside
 
     cdef int conclude(self, int code) except -1:
         """The exception of a status.  User code is called before anything changes: its error leaves all as it was."""
@@ -904,12 +1015,19 @@ cdef class Decision(Moment):
             return 1
         outlives = end_if_started(s, job) > self.time
         if not m.placed:
-            if outlives and size > self.extra:
+            if (outlives and not self.leaves_room(job)) or (
+                    s.absences.state != NULL and size > open_room(s, job)):
                 return 0
             if do_it:
                 at = self.waiting_at(job)
                 self.act("started")
-                self.launch(job, at, size, NULL)
+                if outlives and self.later_set > 0:
+                    spare_set(s, self.later_set)
+                try:
+                    self.launch(job, at, size, NULL)
+                finally:
+                    if s.absences.state != NULL:
+                        spare_none(s)
             return 1
         memset(&permit, 0, sizeof(permit))
         permit.later = self.later
@@ -960,10 +1078,13 @@ cdef class Decision(Moment):
         elif given is not None:
             self.begin(j, at, size, given)
         elif not m.placed:
+            if self.s.absences.state != NULL and size > open_room(self.s, j):
+                self.refuse(f"job {job} cannot start: it needs {size} nodes and {open_room(self.s, j)} of those that "
+                            f"are free are open to it{self.reach_anywhere(j)}")
             self.act("started")
             self.launch(j, at, size, NULL)
         else:
-            if asks_shape(self.s, j) or any_drained(self.s) or size <= m.placed.largest_now(m.state):
+            if asks_shape(self.s, j) or self.s.absences.state != NULL or size <= m.placed.largest_now(m.state):
                 set_window(self.s, j, self.s.now)
                 while size != 0 and size <= available(self.s):
                     found = self.choose(j, size, NULL, &place)
@@ -972,7 +1093,7 @@ cdef class Decision(Moment):
                     size = grown(self.s, j, size)
             if not found:
                 self.refuse(f"job {job} cannot start: no {'box' if m.boxes else 'slice'} of {self.s.need[j]} nodes or "
-                            f"more is free")
+                            f"more is free{self.reach_anywhere(j)}")
             self.act("started")
             self.launch(j, at, size, &place)
         said = {} if given is None else {given[0]: given[1].tolist()}
@@ -995,11 +1116,13 @@ cdef class Decision(Moment):
         cdef str why
         if given is None:
             if not self.site.choose(self.s, job):
-                self.refuse(f"job {row} cannot start: it has no room on the nodes")
+                self.refuse(f"job {row} cannot start: it has no room on the nodes{self.reach_anywhere(job)}")
         else:
             self.check_kind(given[0])
             node = given[1]
             self.check_distinct(job, node, self.s.nodes, "node")
+            for number in given[1].tolist() if self.s.absences.state != NULL else ():
+                self.check_open(job, f"node {number}", (number,), end_if_started(self.s, job), -1)
             if each is None:
                 why = self.site.choose_named(self.s, job, row, &node[0] if node.shape[0] else NULL, node.shape[0])
             elif node.shape[0] == 0:
@@ -1019,12 +1142,12 @@ cdef class Decision(Moment):
         cdef const int32_t[::1] list_ = given[1]
         cdef place_t place
         if not m.placed:
-            self.check_nodes(job, given[0], given[1], size, -1)
+            self.check_nodes(job, given[0], given[1], size, -1, end_if_started(s, job))
             self.act("started")
             s.given = &list_[0]
             self.launch(job, at, size, NULL)
         else:
-            self.check_place(job, given[0], given[1], -1, &place)
+            self.check_place(job, given[0], given[1], -1, end_if_started(s, job), &place)
             self.act("started")
             self.launch(job, at, m.placed.size_of(&place), &place)
         return 0
@@ -1227,7 +1350,7 @@ cdef class Decision(Moment):
         elif not m.placed:
             self.change_nodes(j, given, &cost)
         else:
-            self.check_place(j, given[0], given[1], j, &place)
+            self.check_place(j, given[0], given[1], j, self.moved_end(j, &cost), &place)
             self.act("moved")
             self.conclude(move_to_place(self.s, j, &place, &cost))
         if not self.moved:
@@ -1237,10 +1360,14 @@ cdef class Decision(Moment):
         options = {"checkpoint_cost": saving, "restart_cost": restarting, "live": is_live}
         self.note("move", (self.row_of(j),), {**options, given[0]: given[1].tolist()})
 
+    cdef double moved_end(self, int32_t job, const move_t *cost) noexcept:
+        """The expected end of a job after a move."""
+        return max(self.s.now, progress_moved_end(self.s, job, cost))
+
     cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1:
         cdef const int32_t[::1] left, taken
         where = given[1]
-        self.check_nodes(job, given[0], where, self.s.allocated[job], job)
+        self.check_nodes(job, given[0], where, self.s.allocated[job], job, self.moved_end(job, cost))
         own, new = set(self.engine.nodes_of(job).tolist()), set(where.tolist())
         left, taken = np.array(sorted(own - new), np.int32), np.array(sorted(new - own), np.int32)
         if not left.shape[0]:

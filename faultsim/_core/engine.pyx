@@ -387,6 +387,10 @@ cdef class Engine:
             raise self.parts.hidden_runtime()
         return np.asarray(self.inputs[1])[jobs]
 
+    def reservation_name(self, number):
+        """What messages call a reservation."""
+        return self.world.absences.names[number]
+
     def column_of(self, name, rows, jobs=None):
         """A further column of the user's log; `jobs` have those of the scheduler, for a hint."""
         if name == "runtime":

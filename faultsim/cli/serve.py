@@ -6,7 +6,8 @@ Requests and replies are JSON objects, each one message of a REQ socket of ZeroM
   {"request": "END"}                  {"ok": true}                            and the server stops
 With --scheduler external the client decides (GET is refused):
   {"request": "ADVANCE", "t": 60}     {"kind": "schedule", "now": 5.0, "free": 8, "down": [], "queue": [...], ...}
-                                      kind: schedule, time (t is reached), or end; without t to the next pass
+                                      kind: schedule, time (t is reached), or end; without t to the next pass; with
+                                      --reserve each waiting job has "closed": nodes that it may not have now
   {"request": "START", "id": 3}       {"ok": true}                            with "nodes", "box" or "cubes": a list
   {"request": "REQUEUE", "id": 3}     {"ok": true}
   {"request": "WAKE", "t": 30}        {"ok": true}                            a pass at that time
@@ -108,8 +109,8 @@ class Server:
     {'error': 'GET: advance(until=19): it is 20 s already'}
     """
 
-    def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False) -> None:
-        self.sim, self.decides, self.live, self.over = sim, decides, live, False
+    def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False, closed: bool = False) -> None:
+        self.sim, self.decides, self.live, self.closed, self.over = sim, decides, live, closed, False
         self._kept: list[fs.Simulation] = []
         self._name_rows()
         if decides and len(self._rows) != len(self._ids):
@@ -165,9 +166,16 @@ class Server:
             "now": found.now,
             "free": found.free,
             "down": found.down.tolist(),
-            "queue": self._jobs(waiting, ("submit", "size", "estimate", "fits")),
+            "queue": self._closed(found, self._jobs(waiting, ("submit", "size", "estimate", "fits"))),
             "running": self._jobs(running, ("size", "start", "expected_end")),
         }
+
+    def _closed(self, found: Any, jobs: list[dict[str, object]]) -> list[dict[str, object]]:
+        """The jobs with the nodes that are closed to them, if the simulation has reservations."""
+        if self.closed:
+            for row, job in zip(found.queue.tolist(), jobs, strict=True):
+                job["closed"] = found.closed(row).tolist()
+        return jobs
 
     def _jobs(self, some: Any, names: tuple[str, ...]) -> list[dict[str, object]]:
         columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
@@ -472,6 +480,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--placement", metavar="P", help="as of 'faultsim run'")
     parser.add_argument("--failures", metavar="F", help="as of 'faultsim run'")
     parser.add_argument("--recovery", metavar="P", help="as of 'faultsim run'")
+    parser.add_argument("--reserve", action="append", default=[], metavar="R", help="as of 'faultsim run'")
     parser.add_argument(
         "--listen", required=True, metavar="ADDRESS", help="ipc:///PATH or tcp://127.0.0.1:PORT (PORT *: any)"
     )
@@ -504,9 +513,10 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         placement=specs.placement(args.placement, on=machine),
         failures=failures,
         recovery=specs.policy("recovery", args.recovery),
+        reservations=args.reserve,
         record=not decides,  # so that nodes can be drained
         seed=args.seed,
         live=0 if args.live is None else checks.whole("--live", args.live, low=1, unit="jobs"),
     )
-    serve(Server(sim, decides=decides, live=args.live is not None), args.listen)
+    serve(Server(sim, decides=decides, live=args.live is not None, closed=bool(args.reserve)), args.listen)
     return 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faultsim.data.world import AbsenceRows
+from faultsim.data.world import AbsenceRows, reach_words
 from faultsim.reference.job import Job
 
 
@@ -95,6 +95,32 @@ class Absences:
             if not self.is_open_to(i, job) and each.meets(begin, end):
                 nodes |= each.nodes
         return nodes
+
+    def in_the_way(self, job: Job, begin: float, end: float, nodes: int) -> str:
+        """Why a job may not hold some of these nodes from `begin` to `end`: the first reservation; "": it may."""
+        met = []
+        for i, each in enumerate(self.all):
+            if each.nodes & nodes and not self.is_open_to(i, job) and each.meets(begin, end):
+                k = each.last_begun(begin)
+                k += not each.is_active(begin)
+                met.append((each.begin_of(k), i, each.end_of(k)))
+        if not met:
+            return ""
+        first, i, last = min(met)
+        return reach_words(self.names[i], first, last, end)
+
+    def touching(self, t: float, until: float) -> list[tuple[int, float, float, int]]:
+        """Node, begin, end and number of the reservations that are active at t or begin after it, up to `until`."""
+        found = []
+        for i, each in enumerate(self.all):
+            k = max(0, each.last_begun(t))
+            if each.end_of(k) <= t:
+                k += 1
+            while each.begin_of(k) <= until and each.begin_of(k) < math.inf:
+                numbers = [node for node in range(each.nodes.bit_length()) if each.nodes >> node & 1]
+                found += [(node, each.begin_of(k), each.end_of(k), i) for node in numbers]
+                k += 1
+        return sorted(found, key=lambda row: (row[1], row[3], row[0]))
 
     def own(self, job: Job, t: float) -> int:
         """The nodes that are reserved at t for the users of a job."""

@@ -13,7 +13,7 @@ from faultsim.policies.base import hidden_runtime, no_column
 from faultsim.reference.changes import Changes, changes_since
 from faultsim.reference.drains import close_node
 from faultsim.reference.eligibility import hold_back, let_go, withdraw_now
-from faultsim.reference.fars.moves import Cost, interrupt
+from faultsim.reference.fars.moves import Cost, interrupt, moved_end
 from faultsim.reference.faults.checkpointing import may_begin, take
 from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
@@ -22,7 +22,7 @@ from faultsim.reference.pod.table import PodTable
 from faultsim.reference.scheduling import site_decisions as shared
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
-from faultsim.reference.scheduling.views import free_mask_at
+from faultsim.reference.scheduling.views import free_mask_at, taken_of_view
 from faultsim.reference.site.nodes import Grant
 from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
@@ -143,6 +143,30 @@ class Decision:
         ]
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
+    def reserved(self, window: float) -> object:
+        """Reservations that are active or begin in (now, now + window]."""
+        self._check()
+        if not math.isfinite(window):
+            self._refuse(f"the window of reservations must be finite, got {window:g} s")
+        absences = self._state.absences
+        rows = [] if absences is None else absences.touching(self.now, self.now + window)
+        return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("reservation", np.int32)])
+
+    def closed(self, job: int) -> Integers:
+        """The nodes that are closed to a job."""
+        found = self._find(job)
+        if found not in self._state.queue and found not in self._state.running:
+            self._refuse(f"no nodes are closed to job {job}: it {self._phrase(found)}")
+        nodes = self._closed(found)
+        return np.array([node for node in range(self._state.nodes) if nodes >> node & 1], np.int32)
+
+    def _closed(self, job: Job) -> int:
+        """From now to the expected end of a job that waits, if it starts now, or runs; of others those of now."""
+        state = self._state
+        if job in state.queue:
+            return state.closed(job, state.now)
+        return state.closed_to(job, state.expected_end(job) if job in state.running else state.now)
+
     def fits(self, job: int) -> bool:
         """Whether a job could start now."""
         found, state = self._find(job), self._state
@@ -150,7 +174,9 @@ class Decision:
             return found in state.queue and shared.fits(state, found)
         if found not in state.queue or found.needs > state.available:
             return False
-        return state.table is None or state.table.fits(state.blocked | state.drained_mask, found.needs)
+        if state.table is None:
+            return found.needs <= state.room_for(found)
+        return state.table.fits(state.blocked | state.closed(found, state.now), found.needs)
 
     def boxes(self, job: int, size: int | None = None) -> object:
         """The free boxes that a job could take."""
@@ -161,7 +187,7 @@ class Decision:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         if not table.are_boxes:
             self._refuse("a pod has no boxes: choose by d.slices or d.free_cubes")
-        taken = self._state.blocked | self._state.drained_mask
+        taken = self._state.blocked | self._closed(found)
         free = table.free_of_size(taken, found.needs if size is None else size)
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
@@ -187,8 +213,8 @@ class Decision:
         wanted = found.needs if size is None else size
         if table.slices.wiring == "ocs" and wanted >= table.slices.hosts:
             self._refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
-        drained = self._state.drained_mask
-        free = [box for box in table.free_of_size(self._state.blocked, wanted) if not box.mask & drained]
+        closed = self._closed(found)
+        free = [box for box in table.free_of_size(self._state.blocked, wanted) if not box.mask & closed]
         rows = [[node for node in range(table.nodes) if box.mask >> node & 1] for box in free]
         return np.array(rows, np.int32).reshape(len(rows), max(0, min(wanted, table.nodes)))
 
@@ -216,14 +242,18 @@ class Decision:
     def backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool:
         """Start a job if that delays nobody."""
         found, state = self._find(job), self._state
-        boxes = self._permitted(found, self._head(head), max_growth)
+        waiting = self._head(head)
+        boxes = self._permitted(found, waiting, max_growth)
         if boxes is None:
             return False
         if isinstance(boxes, dict):
             self._begin_shared(found, boxes)
-            return True
-        box = self._rule(found, boxes) if boxes else None
-        self._begin(found, box, [] if state.table is not None else free_nodes_for(state, found))
+        elif state.table is not None:
+            self._begin(found, self._rule(found, boxes), [])
+        else:
+            T = shadow_time(state, waiting)
+            spared = 0 if expected_if_started(found, state.now + state.delay) <= T else state.closed(waiting, T)
+            self._begin(found, None, free_nodes_for(state, found, spared))
         return True
 
     # -- acts
@@ -236,7 +266,8 @@ class Decision:
         if found.needs > state.available and not state.shares:
             self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.available} are free")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
-        place = given_place(state, found, given, self._refuse, moves=False)
+        end = expected_if_started(found, state.now + state.delay)
+        place = given_place(state, found, given, self._refuse, end, moves=False)
         number = None if cores is None else whole(cores)
         if cores is not None and (number is None or nodes is None or not state.shares):
             self._refuse(f"cores of job {job} must be whole numbers, one for each of nodes=, on nodes that jobs share")
@@ -248,20 +279,32 @@ class Decision:
             else:
                 grant = shared.named_with_cores(state, found, place[1], number, self._refuse)
             if grant is None:
-                self._refuse(f"job {job} cannot start: it has no room on the nodes")
+                self._refuse(f"job {job} cannot start: it has no room on the nodes{self._reach(found, end)}")
             self._begin_shared(found, grant)
         elif place is not None:
             self._begin(found, *place)
         elif state.table is None:
+            room = state.room_for(found)
+            if found.needs > room:
+                why = f"it needs {found.needs} nodes and {room} of those that are free are open to it"
+                self._refuse(f"job {job} cannot start: {why}{self._reach(found, end)}")
             self._begin(found, None, free_nodes_for(state, found))
         else:
+            closed = state.closed(found, state.now)
             for size in state.table.sizes_between(found.needs, state.available):
-                boxes = state.table.free_of_size(state.blocked | state.drained_mask, size)
+                boxes = state.table.free_of_size(state.blocked | closed, size)
                 if boxes:
                     return self._begin(found, self._rule(found, boxes), [])
             kind = "box" if state.table.are_boxes else "slice"
-            self._refuse(f"job {job} cannot start: no {kind} of {found.needs} nodes or more is free")
+            why = f"no {kind} of {found.needs} nodes or more is free"
+            self._refuse(f"job {job} cannot start: {why}{self._reach(found, end)}")
         return None
+
+    def _reach(self, job: Job, end: float) -> str:
+        """The first reservation that a stay until `end` would reach into, wherever it is."""
+        state = self._state
+        why = "" if state.absences is None else state.absences.in_the_way(job, state.now, end, (1 << state.nodes) - 1)
+        return f"; on reserved nodes {why}" if why else ""
 
     def requeue(self, job: int) -> None:
         """Stop a running job, which waits again."""
@@ -403,7 +446,7 @@ class Decision:
         if state.shares:
             self._refuse(f"job {job} cannot move: jobs that share nodes do not move")
         given = {"nodes": nodes, "box": box, "cubes": cubes}
-        place = given_place(state, found, given, self._refuse, moves=True)
+        place = given_place(state, found, given, self._refuse, moved_end(state, found, cost), moves=True)
         if place is None:
             ways = "nodes=" if state.table is None else "box=" if state.table.are_boxes else "cubes= or nodes="
             self._refuse(f"say where job {job} moves to: {ways}")
@@ -533,11 +576,16 @@ class Decision:
         if math.isinf(time):
             return 0
         if state.table is not None:
-            return state.nodes - (occupied_at(state, time) | state.drained_mask).bit_count() - head.needs
+            return state.nodes - (occupied_at(state, time) | state.closed(head, time)).bit_count() - head.needs
+        return min(self._left_at(head, time))
+
+    def _left_at(self, head: Job, time: float) -> tuple[int, int]:
+        """[clusters] What the head leaves of all nodes that are free then, and of those that are open to it."""
+        state = self._state
         free = state.open_to_start + sum(row.size for row in state.releases() if row.time <= time)
-        if state.drained_mask:
-            free = min(free, (free_mask_at(state, time) & ~state.drained_mask).bit_count())
-        return free - head.needs
+        closed = state.closed(head, time)
+        open_ = (free_mask_at(state, time) & ~closed).bit_count() if closed else free
+        return free - head.needs, open_ - head.needs
 
     def _permitted(self, job: Job, head: Job, growth: int) -> list[Box] | Grant | None:
         """None: it may not start; else the boxes that it may take, none of them on a cluster; on a site its shares."""
@@ -551,15 +599,22 @@ class Decision:
         time = shadow_time(state, head)
         in_time = expected_if_started(job, state.now + state.delay) <= time
         if state.table is None:
-            return [] if in_time or job.needs <= self._extra(head, time) else None
+            return [] if job.needs <= state.room_for(job) and (in_time or self._leaves(job, head, time)) else None
+        open_ = state.blocked | state.closed(job, state.now)
         for size in state.table.sizes_between(job.needs, min(job.needs + growth, state.available)):
-            boxes = state.table.free_of_size(state.blocked | state.drained_mask, size)
+            boxes = state.table.free_of_size(open_, size)
             if not in_time:
-                later = occupied_at(state, time) | state.drained_mask
+                later = occupied_at(state, time) | state.closed(head, time)
                 boxes = [box for box in boxes if state.table.fits(later | box.mask, head.needs)]
             if boxes:
                 return boxes
         return None
+
+    def _leaves(self, job: Job, head: Job, time: float) -> bool:
+        """[clusters] Whether a job that starts now and is there at T leaves the head its nodes."""
+        closed = self._state.closed(head, time)
+        extra, beside = self._left_at(head, time)
+        return job.needs <= extra and (not closed or taken_of_view(self._state, job, closed) <= beside)
 
     def _rule(self, job: Job, boxes: list[Box]) -> Box:
         state = self._state

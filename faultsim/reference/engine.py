@@ -142,6 +142,7 @@ class Run:
         state.now = state.clock = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
+        self._asked_at = -math.inf  # when the caller had to decide last
         self.waits: str | None = None  # the kind of decision that the caller has
 
     def steps(self) -> Generator[str, None, None]:
@@ -188,6 +189,7 @@ class Run:
                 break
             self._step = next(self._steps, "")
             if self._step == "decide":
+                self._asked_at = state.now
                 return True
         if until == math.inf and len(state.done) < len(state.jobs):
             state.n_decisions, self.waits = before
@@ -207,7 +209,7 @@ class Run:
     def is_over(self, until: float) -> bool:
         """Whether nothing is left to happen until then."""
         # Who was asked in the middle of an instant: the rest of it comes whatever the answer.
-        in_the_middle = self._step == "decide" and self.coming.next_time() <= self.state.now
+        in_the_middle = self._step == "decide" and self.coming.next_time() <= self._asked_at
         return len(self.state.done) == len(self.state.jobs) and self.state.question is None and not in_the_middle
 
     def only_requests(self) -> bool:

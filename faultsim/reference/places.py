@@ -23,9 +23,9 @@ _TAKEN = {
 
 
 def given_place(
-    state: State, job: Job, given: dict[str, object], refuse: Refuse, *, moves: bool
+    state: State, job: Job, given: dict[str, object], refuse: Refuse, end: float, *, moves: bool
 ) -> tuple[Box | None, list[int]] | None:
-    """The box or slice, or the nodes of a cluster, that a job may have; None: nobody says.
+    """The box or slice, or the nodes of a cluster, that a job may have until `end`; None: nobody says.
 
     A job that `moves` may keep what it has.
     """
@@ -44,7 +44,9 @@ def given_place(
     if what not in ways:
         refuse(f"jobs on a {machine} take {kind}: give {' or '.join(f'{way}=' for way in ways)}, not {what}=")
     if what == "box":
-        return _free(state, job, _box(state, numbers, refuse), f"box {tuple(numbers)}", refuse, moves), []
+        box = _free(state, job, _box(state, numbers, refuse), f"box {tuple(numbers)}", refuse, moves)
+        check_open(state, job, {f"box {tuple(numbers)}": box.mask}, end, refuse, moves)
+        return box, []
     asked, hosts = numbers, 1
     if what == "cubes":
         assert isinstance(state.table, PodTable)
@@ -53,6 +55,7 @@ def given_place(
         numbers = [cube * hosts + host for cube in asked for host in range(hosts)]
     _distinct(numbers, state.nodes, "node", job, refuse)
     if state.shares:
+        check_open(state, job, {f"node {node}": 1 << node for node in numbers}, end, refuse, moves)
         return None, numbers
     if state.table is None:
         if len(numbers) != job.size:
@@ -61,6 +64,7 @@ def given_place(
             is_free = node in state.free_nodes and not state.drained_mask >> node & 1
             if not is_free and not (moves and node in job.nodes):
                 refuse(f"node {node} is not free")
+        check_open(state, job, {f"node {node}": 1 << node for node in numbers}, end, refuse, moves)
         return None, sorted(numbers)
     mask = sum(1 << node for node in numbers)
     shaped = isinstance(job.needs, Shaped)
@@ -71,7 +75,21 @@ def given_place(
         refuse(f"the {len(numbers)} nodes given for job {job.row} are no slice of this pod{shape}")
     taken = (state.blocked | state.drained_mask) & ~(job.mask if moves else 0)
     first = next((number for number in asked if taken >> number * hosts & ((1 << hosts) - 1)), None)
-    return _free(state, job, found, f"{what.removesuffix('s')} {first}", refuse, moves), []
+    kind = what.removesuffix("s")
+    found = _free(state, job, found, f"{kind} {first}", refuse, moves)
+    parts = {f"{kind} {number}": ((1 << hosts) - 1) << number * hosts for number in asked}
+    check_open(state, job, parts, end, refuse, moves)
+    return found, []
+
+
+def check_open(state: State, job: Job, parts: dict[str, int], end: float, refuse: Refuse, moves: bool) -> None:
+    """Refuse what is closed to a job from now to `end`; one that moves keeps what it has."""
+    if state.absences is None:
+        return
+    own = sum(1 << node for node in range(state.nodes) if job.has(node)) if moves else 0
+    for name, nodes in parts.items():
+        if why := state.absences.in_the_way(job, state.now, max(state.now, end), nodes & ~own):
+            refuse(f"job {job.row} cannot have {name}: {why}")
 
 
 def _distinct(numbers: list[int], end: int, what: str, job: Job, refuse: Refuse) -> None:

@@ -430,6 +430,10 @@ class State:
             return 0
         return self.absences.closed(job, begin, expected_if_started(job, begin + self.delay))
 
+    def closed_to(self, job: Job, end: float) -> int:
+        """The nodes that a job may not hold from now to `end`, if it has not got them."""
+        return 0 if self.absences is None else self.absences.closed(job, self.now, max(self.now, end))
+
     def free_and_reserved(self, t: float) -> int:
         """How many of the free nodes are reserved at t."""
         if self.absences is None:

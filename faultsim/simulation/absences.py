@@ -4,7 +4,7 @@ import numpy as np
 
 from faultsim.data.world import AbsenceRows
 from faultsim.errors import InputError, NotAvailableError
-from faultsim.policies import CompiledPlacement, CompiledScheduler, External, HotSpares, Preemptive
+from faultsim.policies import CompiledPlacement, CompiledScheduler, HotSpares, Preemptive
 from faultsim.simulation.options import RunOptions
 
 #: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
@@ -22,21 +22,13 @@ _WITHOUT = (
     ),
     (lambda run: isinstance(run.placement, CompiledPlacement), "placement=CompiledPlacement", "use FirstFit()"),
 )
-#: Those that do not go with reservations alone.
-_WITHOUT_RESERVATIONS = (
-    (
-        lambda run: isinstance(run.scheduler, External) or run.scheduler.is_written(),
-        "a scheduler from outside",
-        "use Fcfs(), EasyBackfill(), Backfill() or ConservativeBackfill()",
-    ),
-)
 
 
 def check_absences(run: RunOptions) -> None:
     """Reject reservations that the machine cannot have, or that no job could wait out."""
     if not run.reservations:
         return
-    for is_there, what, hint in (*_WITHOUT, *_WITHOUT_RESERVATIONS):
+    for is_there, what, hint in _WITHOUT:
         if is_there(run):
             raise NotAvailableError(f"reservations= are not available with {what}: {hint}")
     for each in run.reservations:

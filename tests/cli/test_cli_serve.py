@@ -280,6 +280,22 @@ def test_refused_acts_name_jobs_by_their_ids():
         assert server.answer(request)["error"].startswith(words)
 
 
+def test_a_client_decides_beside_a_reservation():
+    log = fs.Workload(submit=[5, 5], runtime=[10, 10], size=[2, 2], id=[101, 102])
+    night = fs.Reservation([0, 1], 12, 40, name="night")
+    server = Server(fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(), reservations=night), decides=True)
+    server.closed = True
+    said = server.answer(b'{"request": "ADVANCE"}')
+    assert [(job["fits"], job["closed"]) for job in said["queue"]] == [(True, [0, 1]), (True, [0, 1])]
+    refused = server.answer(b'{"request": "START", "id": 101, "nodes": [1, 2]}')["error"]
+    why = "it would end at 15 s and reach into reservation 'night' of 12 s to 40 s"
+    assert refused == f"START: job 101 cannot have node 1: {why}"
+    assert server.answer(b'{"request": "START", "id": 101}') == {"ok": True}
+    refused = server.answer(b'{"request": "START", "id": 102}')["error"]
+    needs = "it needs 2 nodes and 0 of those that are free are open to it"
+    assert refused == f"START: job 102 cannot start: {needs}; on reserved nodes {why}"
+
+
 @pytest.mark.parametrize("decides", [False, True])
 def test_a_client_withdraws_holds_and_releases(decides):
     log = fs.Workload(submit=[0, 1, 2, 2], runtime=[10, 10, 10, 10], size=[2, 2, 2, 2], id=[5, 6, 7, 8])

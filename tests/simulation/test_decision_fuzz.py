@@ -116,6 +116,7 @@ def seen(d):
     queue, running = d.queue, d.running
     shown: list = [d.kind, d.now, d.free, d.disturbed, d.down.tolist(), d.repairs.tolist(), d.occupancy.tolist()]
     shown += [d.job, d.node, d.until, d.asked]
+    shown += [d.reserved(30).tolist(), [d.closed(job).tolist() for job in (*queue, *running)]]
     shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
     shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
     shown += [[np.asarray(where).tolist() for where in running.where]]
@@ -139,9 +140,22 @@ def kinds_of(run, rng):
     return {"at": at, "tick": rng.choice([3, 7.5]) if "tick" in at else None}
 
 
+def reservations_of(run, rng):
+    """Of half of the runs."""
+    given = []
+    for _ in range(rng.choice([0, 0, 1, 3])):
+        begin, nodes = rng.randrange(0, 90), run.machine.nodes
+        some = sorted(rng.sample(range(nodes), rng.randint(1, nodes)))
+        every = rng.choice([None, None, 1e6])
+        given.append(fs.Reservation(some, begin, begin + rng.choice([2, 10, 40]), every=every))
+    return given or None
+
+
 def check_run(run, seed, steps=30, verify=True):
     """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
     rng, n = random.Random(seed), len(run.log)
+    with contextlib.suppress(fs.NotAvailableError):
+        run = run.with_options(reservations=reservations_of(run, rng))
     options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
     options |= {"scheduler": fs.External(order=run.scheduler.order, **kinds_of(run, rng)), "record": True}
     sims = [fs.Simulation(run.log, run.machine, engine=name, **options) for name in ("core", "core", "reference")]

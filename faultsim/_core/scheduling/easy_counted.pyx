@@ -4,11 +4,11 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.absences cimport (
-    absences_of, closed_set, first_end_after, free_inside, free_outside, last_release, leaves_nodes,
-    next_end_tried, none_closed, open_room, room_ahead, spare_none, spare_set,
+    absences_of, find_open_time, none_closed, open_room, open_shadow_t, room_ahead, spare_none, spare_set,
+    taken_outside,
 )
 from faultsim._core.containers.memory cimport open_state, own_jobs
-from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
+from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
     TOGETHER, any_fits, begin_pass, close_last_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
@@ -70,36 +70,12 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
 
 
 cdef int find_first_time(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    """The shadow where nodes may be closed to the head: of `p.time`, at which enough nodes are free for the first time,
-    the releases after it, and the ends of absences that are tried, the first at which it has room.
-    """
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int64_t free = usable(s)
-    cdef int32_t i = 0, count = s.releases.n, need = s.need[head]
-    cdef double t = p.time, last = last_release(s), end
-    while count > 0 and items[count - 1].end == INFINITY:
-        count -= 1
-    # Invariant: no time before t that is tried has room; `free` nodes are free at t, if closed sets are left out.
-    while t < INFINITY:
-        while i < count and items[i].end <= t:
-            free += items[i].nodes
-            i += 1
-        p.closed = closed_set(s, head, t, end_if_started_at(s, head, t))
-        if p.closed < 0:
-            return NO_MEMORY
-        if p.closed == 0 or leaves_nodes(s, p.closed, need):
-            p.beside = free_outside(s, p.closed, t) - need if p.closed > 0 else 0
-            if p.beside >= 0:
-                break
-        else:
-            end = first_end_after(s, t)
-            while i < count and items[i].end < end:
-                free += items[i].nodes
-                i += 1
-        t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
-    p.time, p.extra = t, free - need
-    if t == INFINITY:
-        p.closed = 0
+    """The shadow where nodes may be closed to the head, from `p.time` on, at which enough nodes are free."""
+    cdef open_shadow_t found
+    found.time = p.time
+    if find_open_time(s, head, &found) < 0:
+        return NO_MEMORY
+    p.time, p.extra, p.beside, p.closed = found.time, found.extra, found.beside, found.closed
     return OK
 
 
@@ -176,8 +152,7 @@ cdef int take_beside(easy_t *p, sim_t *s, int32_t job, bint outlives) noexcept n
     if s.need[job] > open_room(s, job):
         return 0
     if outlives and p.closed > 0:
-        takes = s.need[job] - free_inside(s, p.closed, job)
-        takes = max(takes, <int64_t>0)
+        takes = taken_outside(s, p.closed, job)
         if takes > p.beside:
             return 0
         p.beside -= takes

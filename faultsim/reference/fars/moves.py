@@ -28,9 +28,8 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     end"; "If there is no such box, the job stays."
     """
     assert state.table is not None
-    moved, cost = copy(job), Cost.of(state.settings.policy("rescheduling"))
-    interrupt(state, moved, cost)
-    end = state.expected_end(moved)
+    cost = Cost.of(state.settings.policy("rescheduling"))
+    end = moved_end(state, job, cost)
     occupied = state.blocked & ~job.mask
     suspicious = sum(1 << node for node in state.suspicious)
     candidates = [
@@ -126,6 +125,13 @@ def interrupt(state: State, job: Job, cost: Cost) -> None:
         saves=True,
         safe_at=safe_at,
     )
+
+
+def moved_end(state: State, job: Job, cost: Cost) -> float:
+    """The expected end that a job would have after a move."""
+    moved = copy(job)
+    interrupt(state, moved, cost)
+    return state.expected_end(moved)
 
 
 def live(job: Job, now: float, restart: float) -> None:
