@@ -8,7 +8,6 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from faultsim.checks import no_attribute
-from faultsim.data.world import reach_words
 
 from faultsim._core.absences cimport (
     absences_of, absences_t, any_drained, closed_to, find_open_time, free_and_drained, is_open_to, last_begun,
@@ -461,7 +460,7 @@ cdef class Decision(Moment):
         if not met:
             return ""
         first, number, last = min(met)
-        return reach_words(self.engine.reservation_name(number), first, last, end)
+        return self.engine.reach_words(number, first, last, end)
 
     cdef str reach_anywhere(self, int32_t job):
         """The same, after why a job cannot start, of all nodes."""

@@ -387,9 +387,9 @@ cdef class Engine:
             raise self.parts.hidden_runtime()
         return np.asarray(self.inputs[1])[jobs]
 
-    def reservation_name(self, number):
-        """What messages call a reservation."""
-        return self.world.absences.names[number]
+    def reach_words(self, number, begin, end, ends):
+        """Why nodes are closed to a job, for messages: `AbsenceRows.reach_words`."""
+        return self.world.absences.reach_words(number, begin, end, ends)
 
     def column_of(self, name, rows, jobs=None):
         """A further column of the user's log; `jobs` have those of the scheduler, for a hint."""

@@ -38,18 +38,6 @@ class RequestRows:
     node: Integers
 
 
-def reach_words(name: str, begin: float, end: float, ends: float) -> str:
-    """Why nodes are closed to a job that would end at `ends`: the reservation of that name, from `begin` to `end`.
-
-    Examples
-    --------
-    >>> reach_words("repair", 20.0, 40.0, 35.0)
-    "it would end at 35 s and reach into reservation 'repair' of 20 s to 40 s"
-    """
-    said = f"reservation {name!r}" if name else "the reservation"
-    return f"it would end at {ends:.15g} s and reach into {said} of {begin:.15g} s to {end:.15g} s"
-
-
 @dataclass(eq=False, slots=True)
 class AbsenceRows:
     """Nodes that are closed to most jobs at known times (model.md#absences), one row per reservation.
@@ -79,6 +67,14 @@ class AbsenceRows:
     group: Integers
     permits: Flags
     names: tuple[str, ...] = ()
+
+    def reach_words(self, number: int, begin: float, end: float, ends: float) -> str:
+        """Why nodes are closed to a job that would end at `ends`: a reservation of that number, from `begin` to `end`.
+
+        For example: it would end at 35 s and reach into reservation 'repair' of 20 s to 40 s.
+        """
+        said = f"reservation {self.names[number]!r}" if self.names[number] else "the reservation"
+        return f"it would end at {ends:.15g} s and reach into {said} of {begin:.15g} s to {end:.15g} s"
 
 
 NO_REQUESTS = RequestRows(np.empty(0), np.empty(0, np.int32))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faultsim.data.world import AbsenceRows, reach_words
+from faultsim.data.world import AbsenceRows
 from faultsim.reference.job import Job
 
 
@@ -81,7 +81,7 @@ class Absences:
         ]
         self.drained = 0
         self.names = rows.names
-        self._permits = rows.permits
+        self._rows, self._permits = rows, rows.permits
         self._group = rows.group
 
     def is_open_to(self, i: int, job: Job) -> bool:
@@ -107,7 +107,7 @@ class Absences:
         if not met:
             return ""
         first, i, last = min(met)
-        return reach_words(self.names[i], first, last, end)
+        return self._rows.reach_words(i, first, last, end)
 
     def touching(self, t: float, until: float) -> list[tuple[int, float, float, int]]:
         """Node, begin, end and number of the reservations that are active at t or begin after it, up to `until`."""

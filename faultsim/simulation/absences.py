@@ -4,7 +4,7 @@ import numpy as np
 
 from faultsim.data.world import AbsenceRows
 from faultsim.errors import InputError, NotAvailableError
-from faultsim.policies import CompiledPlacement, CompiledScheduler, HotSpares, Preemptive
+from faultsim.policies import CompiledPlacement, CompiledScheduler, HotSpares
 from faultsim.simulation.options import RunOptions
 
 #: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
@@ -14,7 +14,6 @@ _WITHOUT = (
     (lambda run: run.rescheduling is not None, "rescheduling=", "leave it out"),
     (lambda run: isinstance(run.recovery, HotSpares), "recovery=HotSpares", "use recovery=Requeue()"),
     (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
-    (lambda run: isinstance(run.scheduler, Preemptive), "scheduler=Preemptive", "use EasyBackfill()"),
     (
         lambda run: isinstance(run.scheduler, CompiledScheduler),
         "scheduler=CompiledScheduler",

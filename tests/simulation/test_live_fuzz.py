@@ -206,7 +206,7 @@ def seen(sim, d):
     shown |= {"queue": sim.queue.tolist(), "running": sim.running.tolist()}
     if d is not None:
         columns = ["kind", "at", "left", "disturbed", "down", "repairs", "occupancy", "job", "node", "until", "asked"]
-        columns += ["foreseen", *COLUMNS, "runs", "sizes", "starts", "ends", "where"]
+        columns += ["reserved", "closed", "foreseen", *COLUMNS, "runs", "sizes", "starts", "ends", "where"]
         columns += ["amounts", "shares", "first shadows", "slices", "cubes"]
         shown |= dict(zip(columns, seen_of_decision(d), strict=True)) | {"user": d.queue.user.tolist()}
         shown["shadows"] = [(d.shadow(row), d.fits(row)) for row in d.queue]

@@ -1,5 +1,6 @@
 """Reservations: both engines against a program of its own, each other, and closed forms (model.md#absences)."""
 
+import itertools
 import random
 from typing import Any
 
@@ -51,8 +52,13 @@ def test_jobs_start_when_trial_of_every_second_says(scheduler: str, engine: str)
     assert compared > 40
 
 
-@pytest.mark.parametrize("machine", ["cluster:8", "torus:2x2x2", "pod:1x1x2"])
-@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:3", "conservative"])
+@pytest.mark.parametrize(
+    ("machine", "scheduler"),
+    [
+        *itertools.product(["cluster:8", "torus:2x2x2", "pod:1x1x2"], ["fcfs", "easy", "backfill:3", "conservative"]),
+        ("cluster:8", "preemptive:order=shortest"),
+    ],
+)
 def test_a_window_of_the_whole_machine_is_time_cut_out(machine: str, scheduler: str) -> None:
     """Jobs that end before it and jobs that begin after it run as in logs of their own."""
     on = fs.machines.parse_machine(machine)
@@ -133,7 +139,6 @@ def test_what_would_be_wrong_is_refused() -> None:
     [
         ("torus:2x2x2", {"migration": "defragment"}, "migration="),
         ("cluster:8", {"recovery": fs.HotSpares(1)}, "HotSpares"),
-        ("cluster:8", {"scheduler": "preemptive:order=shortest", "checkpointing": "periodic:10,1"}, "Preemptive"),
         ("pod:1x1x2,spares=1", {}, "spare cubes"),
     ],
 )

@@ -107,6 +107,8 @@ cdef bint has_room_without(easy_t *p, sim_t *s, int32_t head, int32_t n) noexcep
             continue
         for k in range(m.held[job].n):       # jobs that run are on nodes that are up
             p.room[m.held[job].item[k].node] += m.held[job].item[k].word
+    if s.absences.state != NULL:
+        hide_closed(s, head, s.now, p.room)
     return fits_in(m, &m.ask[head], p.room)
 
 

@@ -235,4 +235,4 @@ def room_without(state: State, head: Job, stopped: list[Job]) -> bool:
         for node, share in job.grant.items():
             if (left := free[node]) is not None:
                 free[node] = left.plus(share)
-    return state.site.fits(head.ask, free)
+    return state.site.fits(head.ask, open_to(state, head, free, state.now))
