@@ -46,23 +46,53 @@ def preempt(state: State, head: Job) -> bool:
 
 
 def victims_of(state: State, head: Job) -> list[Job]:
-    """ "the largest key first, ties to the latest decision, then to the larger index, until there are enough nodes for the
-    head, also without those that are closed to it; if there never are, nobody is stopped. Of these, from the last
-    to the first, each whose nodes are not needed goes on." """ missing, closed = head.needs - state.open_to_start,
-    state.closed(head, state.now) def enough(stopped: list[Job]) -> bool: if state.shares: return
-    room_without(state, head, stopped) if closed: free = state.free_mask | sum(job.node_mask for job in stopped) if
-    (free & ~closed).bit_count() < head.needs: return False return nodes_of(stopped) >= missing lower = [job for job
-    in state.running if may_be_stopped(state, job) and key(state, job) > key(state, head)] lower.sort(key=lambda
-    job: (-key(state, job), -job.decision, -job.index)) chosen: list[Job] = [] for job in lower: if not
-    enough(chosen): chosen.append(job) if not enough(chosen): return [] for job in reversed(list(chosen)): if
-    enough([other for other in chosen if other is not job]): chosen.remove(job) return chosen def
-    may_be_stopped(state: State, job: Job) -> bool: """ "that run, are not held, have started and do not end
-    now".""" return not job.held and job.start <= state.now < job.finish def nodes_of(jobs: list[Job]) -> int:
-    return sum(job.allocated for job in jobs) def key(state: State, job: Job) -> float: """The rank of a job, the
-    smallest first.""" rule = state.settings.scheduler["order"] return float(state.rules["order"]([job], state.now,
-    rule, state.world.columns)[0]) def stop(state: State, job: Job) -> None: """ "stopped, in the order in which
-    they were taken, as by a kill (records show it with kind 4), and requeued as the recovery says, or as by
-    `Requeue()` with the same restart cost if that is `Hold`".
+    """ "the largest key first, ties to the latest decision, then to the larger index, until there are enough nodes for
+    the head, also without those that are closed to it; if there never are, nobody is stopped. Of these, from the last
+    to the first, each whose nodes are not needed goes on."
+    """
+    missing, closed = head.needs - state.open_to_start, state.closed(head, state.now)
+
+    def enough(stopped: list[Job]) -> bool:
+        if state.shares:
+            return room_without(state, head, stopped)
+        if closed:
+            free = state.free_mask | sum(job.node_mask for job in stopped)
+            if (free & ~closed).bit_count() < head.needs:
+                return False
+        return nodes_of(stopped) >= missing
+
+    lower = [job for job in state.running if may_be_stopped(state, job) and key(state, job) > key(state, head)]
+    lower.sort(key=lambda job: (-key(state, job), -job.decision, -job.index))
+    chosen: list[Job] = []
+    for job in lower:
+        if not enough(chosen):
+            chosen.append(job)
+    if not enough(chosen):
+        return []
+    for job in reversed(list(chosen)):
+        if enough([other for other in chosen if other is not job]):
+            chosen.remove(job)
+    return chosen
+
+
+def may_be_stopped(state: State, job: Job) -> bool:
+    """ "that run, are not held, have started and do not end now"."""
+    return not job.held and job.start <= state.now < job.finish
+
+
+def nodes_of(jobs: list[Job]) -> int:
+    return sum(job.allocated for job in jobs)
+
+
+def key(state: State, job: Job) -> float:
+    """The rank of a job, the smallest first."""
+    rule = state.settings.scheduler["order"]
+    return float(state.rules["order"]([job], state.now, rule, state.world.columns)[0])
+
+
+def stop(state: State, job: Job) -> None:
+    """ "stopped, in the order in which they were taken, as by a kill (records show it with kind 4), and requeued as the
+    recovery says, or as by `Requeue()` with the same restart cost if that is `Hold`".
     """
     state.write(THEFT, job)
     roll_back(state, job)
