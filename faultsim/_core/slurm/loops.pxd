@@ -1,0 +1,9 @@
+from libc.stdint cimport int32_t
+
+from faultsim._core.slurm.rules cimport slurm_run_t, slurm_t
+
+# A pass of the main loop, and a cycle of the backfill loop: jobs start, into `started` and `running`.  OK or NO_MEMORY.
+cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil
+cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil
+# A run that has ended leaves `running` and `by_end`, and gives its nodes back; its memory is the caller's.
+cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil

@@ -1,0 +1,546 @@
+"""Passes of the main loop, and cycles of the backfill loop (model.md#slurm-passes, model.md#slurm-backfill)."""
+
+from libc.math cimport INFINITY, fmod
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memmove, memset
+
+from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
+from faultsim._core.slurm.rules cimport (
+    SLURM_RUNNING, SLURM_WAITING, slurm_form_t, slurm_job_t, slurm_record_t, slurm_rounded, slurm_run_t, slurm_slot_t,
+    slurm_t,
+)
+from faultsim._core.slurm.selection cimport (
+    slurm_choose, slurm_copy_room, slurm_fill, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
+)
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef enum:
+    FIRST_WINDOW = 30        # seconds to which ends of jobs are taken together at first
+
+
+# -- jobs that run
+
+cdef int32_t end_position(const slurm_t *s, double end, int32_t job) noexcept nogil:
+    """Where a run stands, or would stand, in `by_end`."""
+    cdef int32_t low = 0, high = s.n_running, middle
+    cdef const slurm_run_t *each
+    while low < high:
+        middle = (low + high) // 2
+        each = s.by_end[middle]
+        if each.end < end or (each.end == end and each.job < job):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) noexcept nogil:
+    """A job takes the n nodes that were found; NULL: no memory."""
+    cdef const slurm_form_t *f = &s.form[r.form]
+    cdef slurm_job_t *job = &s.job[r.job]
+    cdef int32_t i, node, at
+    cdef void *grown
+    cdef slurm_run_t *run
+    if s.n_running == s.running_room:
+        at = 2 * s.running_room + 64
+        grown = realloc(s.running, <size_t>at * sizeof(void *))
+        if grown == NULL:
+            return NULL
+        s.running = <slurm_run_t **>grown
+        grown = realloc(s.by_end, <size_t>at * sizeof(void *))
+        if grown == NULL:
+            return NULL
+        s.by_end = <slurm_run_t **>grown
+        s.running_room = at
+    if s.n_started == s.started_room:
+        at = 2 * s.started_room + 64
+        grown = realloc(s.started, <size_t>at * sizeof(void *))
+        if grown == NULL:
+            return NULL
+        s.started = <slurm_run_t **>grown
+        s.started_room = at
+    run = <slurm_run_t *>malloc(sizeof(slurm_run_t) + <size_t>n * (sizeof(int64_t) + 3 * sizeof(int32_t)))
+    if run == NULL:
+        return NULL
+    run.memory = <int64_t *>(run + 1)
+    run.nodes = <int32_t *>(run.memory + n)
+    run.cpus = run.nodes + n
+    run.gpus = run.cpus + n
+    run.job, run.partition, run.n, run.exclusive = r.job, r.partition, n, f.exclusive
+    run.start, run.end = now, now + 60.0 * job.limit
+    run.kill_at = INFINITY
+    run.billing, run.usage_factor = 0.0, job.usage_factor
+    for i in range(n):
+        node = s.found[i]
+        run.nodes[i], run.cpus[i] = node, s.found_cpus[i]
+        run.memory[i] = 0
+        if s.manages_memory:
+            run.memory[i] = f.memory * run.cpus[i] if f.per_cpu else f.memory if f.memory else s.empty.memory[node]
+        run.gpus[i] = 0
+        if f.gpus and mask_has(f.typed, node):
+            run.gpus[i] = max(0, min(f.gpus, s.room.gpus[node]))
+    slurm_take(s, &s.room, run, 1)
+    at = end_position(s, run.end, run.job)
+    memmove(s.by_end + at + 1, s.by_end + at, <size_t>(s.n_running - at) * sizeof(void *))
+    s.by_end[at] = run
+    s.running[s.n_running] = run
+    s.n_running += 1
+    s.started[s.n_started] = run
+    s.n_started += 1
+    job.state, job.run = SLURM_RUNNING, run
+    return run
+
+
+cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil:
+    cdef int32_t at = end_position(s, run.end, run.job), i = 0
+    s.n_running -= 1
+    memmove(s.by_end + at, s.by_end + at + 1, <size_t>(s.n_running - at) * sizeof(void *))
+    while s.running[i] != run:
+        i += 1
+    memmove(s.running + i, s.running + i + 1, <size_t>(s.n_running - i) * sizeof(void *))
+    slurm_take(s, &s.room, run, -1)
+    s.job[run.job].run = NULL
+
+
+# -- the main loop
+
+cdef int32_t count_both(const slurm_t *s, const uint64_t *one, const uint64_t *other) noexcept nogil:
+    cdef int32_t i, n = 0
+    for i in range(s.words):
+        n += fs_popcount(one[i] & other[i])
+    return n
+
+
+cdef bint gives_no_place(const slurm_t *s, const slurm_record_t *r, double now) noexcept nogil:
+    """Whether a job is too young or its priority too low to keep others from starting."""
+    if s.min_age and now - s.job[r.job].submit < s.min_age:
+        return True
+    return s.min_priority and r.priority < s.min_priority
+
+
+cdef void refuse(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
+    """Let no later job of a partition start in this pass."""
+    cdef int32_t i
+    if gives_no_place(s, r, now):
+        return
+    s.closed[r.partition] = True
+    open_[0] -= 1
+    for i in range(s.words):
+        s.usable[i] &= ~s.of_partition[r.partition][i]
+
+
+cdef bint is_busy(slurm_t *s, const slurm_form_t *f) noexcept nogil:
+    """Whether a job that found no nodes would find some if its usable nodes were empty."""
+    cdef int32_t i, n = 0
+    cdef uint64_t rest
+    for i in range(s.words):
+        rest = s.usable[i] & f.nodes[i]
+        n += fs_popcount(rest)
+        if rest & s.cleaning[i]:
+            return True
+        s.candidates[i] = rest
+        while rest and not s.preempts:
+            if s.room.whole[64 * i + fs_lowest(rest)]:
+                return True
+            rest &= rest - 1
+    return n >= f.least and slurm_choose(s, f, s.candidates, &s.empty) >= 0
+
+
+cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
+    cdef int32_t i, k, n, open_ = 0
+    cdef int64_t count = 0
+    cdef slurm_record_t *r
+    cdef const slurm_form_t *f
+    s.n_started = 0
+    memcpy(s.usable, s.up, <size_t>s.words * sizeof(uint64_t))
+    memset(s.closed, 0, <size_t>s.partitions * sizeof(bint))
+    memset(s.count_part, 0, <size_t>s.partitions * sizeof(int32_t))
+    for i in range(s.partitions):
+        open_ += s.in_queue[i] > 0
+    for i in range(s.queued):
+        if not open_:            # the rest is refused, and changes nothing
+            break
+        r = &s.record[s.queue[i]]
+        if s.job[r.job].state != SLURM_WAITING:
+            continue
+        s.count_part[r.partition] += 1
+        if s.part_depth and s.count_part[r.partition] > s.part_depth:
+            continue
+        if not full:
+            if count > s.depth:
+                break
+            count += 1
+        if s.closed[r.partition]:
+            continue
+        f = &s.form[r.form]
+        if count_both(s, s.usable, s.of_partition[r.partition]) < f.least:
+            refuse(s, r, now, &open_)
+            continue
+        slurm_reset_keys(s, f.nodes)
+        for k in range(s.words):
+            s.candidates[k] = s.usable[k] & s.of_partition[r.partition][k] & ~s.cleaning[k]
+        n = slurm_choose(s, f, s.candidates, &s.room)
+        if n < 0:
+            if is_busy(s, f):
+                refuse(s, r, now, &open_)
+        elif enter(s, r, n, now) == NULL:
+            return NO_MEMORY
+    return OK
+
+
+# -- the table of a cycle
+
+cdef int32_t slot_ending(const slurm_t *s, double time, bint at_it) noexcept nogil:
+    """The first slot that ends after a time, or `at_it`; the number of slots if there is none."""
+    cdef int32_t low = 0, high = s.slots, middle
+    while low < high:
+        middle = (low + high) // 2
+        if s.slot[middle].end < time or (s.slot[middle].end == time and not at_it):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef int grow_slots(slurm_t *s) noexcept nogil:
+    """Room for two more slots.  Slots keep their place in memory while the table is sorted by pointers."""
+    cdef int32_t i, room
+    cdef slurm_slot_t *pool
+    cdef slurm_slot_t **order
+    cdef uint64_t *nodes
+    if s.slots + 2 <= s.slot_room:
+        return OK
+    room = 2 * s.slot_room + 64
+    pool = <slurm_slot_t *>malloc(<size_t>room * sizeof(slurm_slot_t))
+    order = <slurm_slot_t **>malloc(<size_t>room * sizeof(void *))
+    nodes = <uint64_t *>malloc(<size_t>room * <size_t>s.words * sizeof(uint64_t))
+    if pool == NULL or order == NULL or nodes == NULL:
+        free(pool)
+        free(order)
+        free(nodes)
+        return NO_MEMORY
+    for i in range(room):
+        pool[i].nodes = nodes + <size_t>i * <size_t>s.words
+        order[i] = &pool[i]
+    for i in range(s.slots):
+        pool[i].begin, pool[i].end = s.slot[i].begin, s.slot[i].end
+        memcpy(pool[i].nodes, s.slot[i].nodes, <size_t>s.words * sizeof(uint64_t))
+    free(s.pool)
+    free(s.slot)
+    free(s.pool_nodes)
+    s.pool, s.slot, s.pool_nodes, s.slot_room = pool, order, nodes, room
+    return OK
+
+
+cdef void split(slurm_t *s, int32_t at, double time) noexcept nogil:
+    """Cut a slot in two; the pointer behind the last slot is that of a spare one."""
+    cdef slurm_slot_t *spare = s.slot[s.slots]
+    memmove(s.slot + at + 2, s.slot + at + 1, <size_t>(s.slots - at - 1) * sizeof(void *))
+    s.slot[at + 1] = spare
+    spare.begin, spare.end = time, s.slot[at].end
+    memcpy(spare.nodes, s.slot[at].nodes, <size_t>s.words * sizeof(uint64_t))
+    s.slot[at].end = time
+    s.slots += 1
+    s.cut += 1
+
+
+cdef bint same_nodes(const slurm_t *s, const uint64_t *one, const uint64_t *other) noexcept nogil:
+    cdef int32_t i
+    for i in range(s.words):
+        if one[i] != other[i]:
+            return False
+    return True
+
+
+cdef int add_plan(slurm_t *s, double begin, double end, const uint64_t *nodes) noexcept nogil:
+    """Enter a plan: take whole nodes out of [begin, end), which lasts at least `resolution` seconds."""
+    cdef int32_t first, at, i
+    cdef slurm_slot_t *spare
+    end = max(end, begin + s.resolution)
+    first = slot_ending(s, begin, True)
+    if first == s.slots:
+        return OK
+    if grow_slots(s) != OK:
+        return NO_MEMORY
+    if s.slot[first].end > begin:
+        # A plan at the begin of the first slot leaves an empty slot before it, as in Slurm.
+        split(s, first, begin)
+    for at in range(first + 1, s.slots):
+        if end < s.slot[at].end:
+            split(s, at, end)
+            break
+        if end == s.slot[at].end:
+            break
+    for at in range(first, s.slots):
+        if s.slot[at].end > end:
+            break
+        if s.slot[at].begin >= begin and s.slot[at].end > begin:
+            for i in range(s.words):
+                s.slot[at].nodes[i] &= ~nodes[i]
+    # The first two neighbours that are equal become one.
+    for at in range(first, s.slots - 1):
+        if same_nodes(s, s.slot[at].nodes, s.slot[at + 1].nodes):
+            s.slot[at].end = s.slot[at + 1].end
+            spare = s.slot[at + 1]
+            s.slots -= 1
+            memmove(s.slot + at + 1, s.slot + at + 2, <size_t>(s.slots - at - 1) * sizeof(void *))
+            s.slot[s.slots] = spare
+            break
+    return OK
+
+
+cdef bint collides(const slurm_t *s, double begin, double end, const uint64_t *nodes) noexcept nogil:
+    """Whether some of the nodes are not free somewhere in [begin, end)."""
+    cdef int32_t at, i
+    for at in range(slot_ending(s, begin, False), s.slots):
+        if s.slot[at].begin >= end:
+            break
+        for i in range(s.words):
+            if nodes[i] & ~s.slot[at].nodes[i]:
+                return True
+    return False
+
+
+# -- when a job could start
+
+cdef bint meets(const slurm_run_t *run, const uint64_t *mask) noexcept nogil:
+    cdef int32_t i
+    for i in range(run.n):
+        if mask_has(mask, run.nodes[i]):
+            return True
+    return False
+
+
+cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *start) noexcept nogil:
+    """The earliest time, as Slurm computes it, at which a form fits on `candidates`: sets `start`, and returns the
+    number of nodes found, or -1 if it never does."""
+    cdef int32_t at = 0, i, node, n
+    cdef slurm_run_t *each
+    cdef slurm_run_t *last
+    cdef const uint64_t *idle = NULL
+    cdef double window = FIRST_WINDOW, base = 0.0
+    cdef bint begun = False
+    n = slurm_choose(s, f, s.candidates, &s.room)
+    if n >= 0:
+        start[0] = now
+        return n
+    slurm_copy_room(s, &s.later, &s.room)
+    if s.busy_first:
+        for i in range(s.nodes):
+            if s.room.jobs[i]:
+                s.idle[i >> 6] &= ~(<uint64_t>1 << (i & 63))
+            else:
+                s.idle[i >> 6] |= <uint64_t>1 << (i & 63)
+        idle = s.idle
+    # Invariant: `avail` and `have` are those of the candidates in the room of `later`, without the jobs before `at`.
+    while at < s.n_running:
+        last = NULL
+        while at < s.n_running:
+            each = s.by_end[at]
+            at += 1
+            if not meets(each, s.candidates):
+                continue
+            slurm_take(s, &s.later, each, -1)
+            for i in range(each.n):
+                node = each.nodes[i]
+                if mask_has(s.candidates, node) and mask_has(f.nodes, node):
+                    slurm_refill(s, f, node, &s.later)
+            last = each
+            if not begun:
+                base = each.end + FIRST_WINDOW - fmod(each.end, FIRST_WINDOW)
+                begun = True
+            if at < s.n_running and s.by_end[at].end > base + window:
+                break
+        if last == NULL:
+            return -1
+        window = window + s.linear if s.linear else 2 * window
+        while at < s.n_running and s.by_end[at].end > base + window:
+            window = window + s.linear if s.linear else 2 * window
+        n = slurm_pick(s, f, &s.later, idle)
+        if n >= 0:
+            start[0] = last.end if last.end > now else max(last.end + s.late, now + 1)
+            return n
+    return -1
+
+
+# -- a cycle
+
+cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double start, double *later) noexcept nogil:
+    """Nodes that are free of plans for a job from a time on, into `candidates`, and when to try again (0: never).
+    Whether the job could use enough of them if they were empty."""
+    cdef int32_t at, i, n
+    cdef double end = start + r.limit
+    cdef const uint64_t *part = s.of_partition[r.partition]
+    cdef const slurm_slot_t *slot
+    later[0] = 0.0
+    for i in range(s.words):
+        s.candidates[i] = f.fitting[i] & s.up[i]
+    n = f.least
+    for at in range(slot_ending(s, start, False), s.slots):
+        slot = s.slot[at]
+        if not later[0] and at + 1 < s.slots:
+            for i in range(s.words):
+                if s.slot[at + 1].nodes[i] & part[i] & s.up[i] & ~slot.nodes[i]:
+                    later[0] = slot.end
+                    break
+        if slot.begin > end:
+            break
+        if n >= f.least:
+            n = 0
+            for i in range(s.words):
+                s.candidates[i] &= slot.nodes[i]
+                n += fs_popcount(s.candidates[i])
+        elif later[0]:       # slots that follow only take nodes away
+            break
+    if n >= f.least:
+        n = 0
+        for i in range(s.words):
+            n += fs_popcount(s.candidates[i])
+    return n >= f.least
+
+
+cdef bint too_many(slurm_t *s, const slurm_record_t *r) noexcept nogil:
+    """Whether enough jobs of its partition, user or association have been considered; else counts it."""
+    cdef const slurm_job_t *job = &s.job[r.job]
+    if s.most_part:
+        if s.count_part[r.partition] >= s.most_part:
+            return True
+        s.count_part[r.partition] += 1
+    if s.most_user:
+        if s.count_user[job.user] >= s.most_user:
+            return True
+        s.count_user[job.user] += 1
+    if s.most_pair:
+        if s.count_pair[job.pair] >= s.most_pair:
+            return True
+        s.count_pair[job.pair] += 1
+    if s.most_user_part:
+        if s.count_user_part[job.user * s.partitions + r.partition] >= s.most_user_part:
+            return True
+        s.count_user_part[job.user * s.partitions + r.partition] += 1
+    return False
+
+
+# What `place` returns, besides NO_MEMORY.
+cdef enum placed_t:
+    GOES_ON = 101
+    STOPS = 102
+
+
+cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexcept nogil:
+    """Start a job, plan it, or neither."""
+    cdef const slurm_form_t *f = &s.form[r.form]
+    cdef slurm_job_t *job = &s.job[r.job]
+    cdef double start = now, later, at, begin, end
+    cdef bint no_plan = gives_no_place(s, r, now), cleaning
+    cdef int32_t n, i, node
+    while True:
+        n = -1
+        if offered(s, r, f, start, &later):
+            if r.tested != s.cycles:
+                r.tested = s.cycles
+                tests[0] += 1
+            n = will_run(s, f, now, &at)
+        if n < 0:
+            if later and not no_plan:
+                start = later
+                continue
+            return GOES_ON
+        at = max(at, start)
+        memset(s.planned, 0, <size_t>s.words * sizeof(uint64_t))
+        cleaning = False
+        for i in range(n):
+            node = s.found[i]
+            s.planned[node >> 6] |= <uint64_t>1 << (node & 63)
+            cleaning = cleaning or mask_has(s.cleaning, node)
+        if at <= now and cleaning:
+            at, later = now + 1, 0.0
+        if at <= now:
+            for i in range(s.words):
+                s.candidates[i] &= ~s.cleaning[i]
+            slurm_reset_keys(s, s.candidates)
+            n = slurm_choose(s, f, s.candidates, &s.room)
+            if n >= 0:
+                return start_one(s, r, f, n, now)
+            job.refused = s.cycles
+            at, later = now, 0.0
+        if no_plan:
+            return GOES_ON
+        if later and at > later:
+            start = later
+            continue
+        if at > now + s.window:
+            return GOES_ON
+        begin, end = slurm_rounded(at, s.resolution), slurm_rounded(at + r.limit, s.resolution)
+        if collides(s, begin, end, s.planned):
+            start = at
+            continue
+        return plan_one(s, r, f, begin, end, job)
+
+
+cdef int start_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, int32_t n, double now) noexcept nogil:
+    cdef int32_t i
+    cdef slurm_run_t *run = enter(s, r, n, now)
+    if run == NULL:
+        return NO_MEMORY
+    if f.exclusive:
+        memset(s.planned, 0, <size_t>s.words * sizeof(uint64_t))
+        for i in range(n):
+            s.planned[run.nodes[i] >> 6] |= <uint64_t>1 << (run.nodes[i] & 63)
+        if add_plan(s, slurm_rounded(now, s.resolution), slurm_rounded(now + r.limit, s.resolution), s.planned) != OK:
+            return NO_MEMORY
+    return STOPS if s.most_starts and s.n_started >= s.most_starts else GOES_ON
+
+
+cdef int plan_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, double begin, double end,
+                  slurm_job_t *job) noexcept nogil:
+    cdef int32_t i
+    cdef uint64_t rest
+    cdef bint again = job.planned == s.cycles
+    if f.takes_whole:        # the CPUs of its last selection are those of whole nodes
+        job.cpus = 0.0
+        for i in range(s.words):
+            rest = s.planned[i]
+            while rest:
+                job.cpus += s.empty.cores[64 * i + fs_lowest(rest)]
+                rest &= rest - 1
+    job.planned = s.cycles
+    if s.cut >= s.most_records:
+        return STOPS
+    if s.one_plan and again:
+        return GOES_ON
+    return GOES_ON if add_plan(s, begin, end, s.planned) == OK else NO_MEMORY
+
+
+cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
+    cdef int32_t i
+    cdef int64_t tests = 0
+    cdef slurm_record_t *r
+    cdef int code
+    s.cycles += 1
+    s.n_started = 0
+    s.slots = 0
+    if grow_slots(s) != OK:
+        return NO_MEMORY
+    s.slots, s.cut = 1, 1
+    s.slot[0].begin, s.slot[0].end = slurm_rounded(now, s.resolution), slurm_rounded(now + s.window, s.resolution)
+    memcpy(s.slot[0].nodes, s.up, <size_t>s.words * sizeof(uint64_t))
+    memset(s.count_part, 0, <size_t>s.partitions * sizeof(int32_t))
+    memset(s.count_user, 0, <size_t>s.users * sizeof(int32_t))
+    memset(s.count_pair, 0, <size_t>s.pairs * sizeof(int32_t))
+    memset(s.count_user_part, 0, <size_t>s.users * <size_t>s.partitions * sizeof(int32_t))
+    for i in range(s.queued):
+        r = &s.record[s.queue[i]]
+        if s.job[r.job].state != SLURM_WAITING or s.job[r.job].refused == s.cycles:
+            continue
+        if tests >= s.most_tests:
+            break
+        if too_many(s, r):
+            continue
+        code = place(s, r, now, &tests)
+        if code == STOPS:
+            break
+        if code != GOES_ON:
+            return code
+    return OK
