@@ -490,7 +490,9 @@ cdef int start_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, int32_t
             s.planned[run.nodes[i] >> 6] |= <uint64_t>1 << (run.nodes[i] & 63)
         if add_plan(s, slurm_rounded(now, s.resolution), slurm_rounded(now + r.limit, s.resolution), s.planned) != OK:
             return NO_MEMORY
-    return STOPS if s.most_starts and s.n_started >= s.most_starts else GOES_ON
+    if s.most_starts and s.n_started >= s.most_starts:
+        return STOPS
+    return GOES_ON
 
 
 cdef int plan_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, double begin, double end,
@@ -510,7 +512,9 @@ cdef int plan_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, double b
         return STOPS
     if s.one_plan and again:
         return GOES_ON
-    return GOES_ON if add_plan(s, begin, end, s.planned) == OK else NO_MEMORY
+    if add_plan(s, begin, end, s.planned) != OK:
+        return NO_MEMORY
+    return GOES_ON
 
 
 cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
