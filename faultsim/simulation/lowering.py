@@ -89,10 +89,13 @@ def lower(
             raise NotAvailableError("live= is not available with scheduler=Slurm()")
         if run.reservations:
             raise NotAvailableError("reservations= are not available with scheduler=Slurm()")
-        acting = decisions_of(run.scheduler, run.machine, log, estimate, run.machine.asks(log))
+        asks = run.machine.asks(log)
+        acting = decisions_of(run.scheduler, run.machine, log, estimate, asks, world.jobs, engine)
+        if acting.only_in_python:
+            provenance["decided_in_python"] = acting.only_in_python
         settings = replace(settings, scheduler=acting.lower())
-        if world.asks is not None and not acting.manages_memory:
-            world.asks = replace(world.asks, memory=np.zeros_like(world.asks.memory))
+        if world.asks is not None:
+            world.asks = acting.asks(world.asks)
     if oracle_runtimes:
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
     if live and world.absences is not None:

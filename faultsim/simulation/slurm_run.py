@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.arrays import Floats
+from faultsim.arrays import Floats, Integers
 from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition, SlurmQos, SlurmRecord
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
@@ -17,9 +17,9 @@ from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine, NodeClass, Partition
 from faultsim.policies.queueing import Scheduler
 from faultsim.policies.slurm import Slurm
-from faultsim.reference.slurm.controller import Controller
 from faultsim.reference.slurm.site_priorities import site_of
 from faultsim.reference.slurm.state import Ask, SlurmNodes, Waiting
+from faultsim.simulation.slurm_controllers import controller_of
 
 #: Seconds without a start, an arrival or the end of a job after which nothing is expected of waiting jobs any more.
 GIVE_UP = 7 * 86400.0
@@ -42,9 +42,28 @@ class SlurmDecisions(Scheduler):
         Their time limits in seconds.
     asks : AskRows or None
         What they ask for on each node; None: whole nodes.
+    numbers : array of int or None
+        Of each row of the user's log, its row in `log`; None: the same.
+    engine : str, default "core"
+        Which controller decides: "core" or "reference".
+
+    Attributes
+    ----------
+    only_in_python : str
+        What the compiled controller does not know of the site, so that with ``engine="core"`` the one in Python
+        decides; else "".
     """
 
-    def __init__(self, slurm: Slurm, machine: Machine, log: Workload, estimate: Floats, asks: AskRows | None) -> None:
+    def __init__(
+        self,
+        slurm: Slurm,
+        machine: Machine,
+        log: Workload,
+        estimate: Floats,
+        asks: AskRows | None,
+        numbers: Integers | None = None,
+        engine: str = "core",
+    ) -> None:
         parts = machine.site_parts()
         assert parts is not None  # `decisions_of` has refused other machines
         classes, partitions = parts
@@ -56,10 +75,10 @@ class SlurmDecisions(Scheduler):
         }
         record = record_of(slurm, log, nodes, partitions, members)
         self._site = SlurmNodes(record)
-        self._jobs = _Jobs(log, estimate, asks, record)
+        self._jobs = _Jobs(log, estimate, asks, numbers, record)
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
         factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
-        self._controller = Controller(self._site, site_of(factors), self._begin)
+        self._controller, self.only_in_python = controller_of(self._site, site_of(factors), self._begin, engine)
         self._requeues = bool(record.settings["JobRequeue"])
         self._waiting: set[int] = set()
         self._running: set[int] = set()
@@ -67,10 +86,11 @@ class SlurmDecisions(Scheduler):
         self._place = {number: at for at, number in enumerate(self._number)}
         self._now, self._news, self._wake = -math.inf, self._begin, -math.inf
 
-    @property
-    def manages_memory(self) -> bool:
-        """Whether jobs take memory of nodes (``SelectTypeParameters``)."""
-        return self._site.manages_memory
+    def asks(self, asks: AskRows) -> AskRows:
+        """What an engine is to know of the requests: the controller has the say on all that it does not test."""
+        memory = asks.memory if self._site.manages_memory else np.zeros_like(asks.memory)
+        classes = np.full_like(asks.classes, np.iinfo(asks.classes.dtype).max)
+        return replace(asks, memory=memory, exclusive=asks.exclusive | self._jobs.whole, classes=classes)
 
     def schedule(self, decision: Any) -> None:
         """Tell the controller what has happened, and do what it says."""
@@ -92,7 +112,7 @@ class SlurmDecisions(Scheduler):
         for run in acts.start:
             nodes = [self._number[node] for node in run.nodes]
             if self._jobs.shares:
-                decision.start(run.job, nodes=nodes, cores=run.cpus)
+                decision.start(run.job, nodes=nodes, cores=self._jobs.cores(run.job, run.cpus))
             else:
                 decision.start(run.job, nodes=nodes)
             self._running.add(run.job)
@@ -135,8 +155,11 @@ class SlurmDecisions(Scheduler):
 class _Jobs:
     """What jobs ask for, in the form that the controller takes."""
 
-    def __init__(self, log: Workload, estimate: Floats, asks: AskRows | None, record: SlurmRecord) -> None:
+    def __init__(
+        self, log: Workload, estimate: Floats, asks: AskRows | None, numbers: Integers | None, record: SlurmRecord
+    ) -> None:
         self._log, self._limit, self._asks, self._record = log, estimate / 60.0, asks, record
+        self._numbers = numbers
         self.shares = asks is not None
         self._user, self._account = _users(log), _words(log, "account", "")
         self._qos, self._partition = _words(log, "qos", ""), _words(log, "partition", "")
@@ -150,24 +173,51 @@ class _Jobs:
         for row in range(len(log)):
             self._association(row)
         self._cores = np.asarray(log.columns["cores"], np.int64) if "cores" in log.further else log.size
+        whole = {part.name for part in record.partitions if part.over_subscribe.upper().startswith("EXCLUSIVE")}
+        #: Jobs that get whole nodes in all of their partitions.
+        self.whole = np.array([whole.issuperset(self._named(row)) for row in range(len(log))], np.bool_)
 
-    def nice(self, row: int) -> float:
+    def nice(self, job: int) -> float:
         """What is subtracted from its priority."""
+        row = self._row(job)
         return 0.0 if self._nice is None or math.isnan(self._nice[row]) else float(self._nice[row])
 
-    def waiting(self, row: int) -> Waiting:
-        """A job of the log."""
+    def cores(self, job: int, cpus: list[int]) -> list[int]:
+        """What an engine is to count of the CPUs of each node.
+
+        It is less where only some of the job's partitions give whole nodes: for an engine a job has them or not.
+        """
+        row = self._row(job)
+        assert self._asks is not None
+        if self.whole[row] or self._asks.exclusive[row]:
+            return cpus
+        left, counted = int(self._cores[row]), []
+        for at, here in enumerate(cpus):
+            counted.append(min(here, max(1, left - (len(cpus) - at - 1))))
+            left -= counted[-1]
+        return counted
+
+    def _row(self, job: int) -> int:
+        return job if self._numbers is None else int(self._numbers[job])
+
+    def waiting(self, job: int) -> Waiting:
+        """A job by its row in the user's log."""
+        row = self._row(job)
         ask = self._ask(row)
         user, of = self._user[row], self._association(row)
-        partitions = tuple(filter(None, (part.strip() for part in self._partition[row].split(",")))) or (self._default,)
         amounts = {"cpu": float(ask.need), "node": float(max(1, ask.min_nodes)), "billing": float(ask.need)}
         amounts["gres/gpu"] = float(ask.gpus * max(1, ask.min_nodes))
         amounts["mem"] = float(ask.memory * (ask.need if ask.per_cpu else max(1, ask.min_nodes)))
         qos = self._qos[row] or (of.default_qos if of is not None else "") or NORMAL
         return Waiting(
-            row, ask, user, of.account if of is not None else self._account[row] or ACCOUNT, qos, partitions,
+            job, ask, user, of.account if of is not None else self._account[row] or ACCOUNT, qos, self._named(row),
             float(self._limit[row]), float(math.floor(self._log.submit[row])), amounts=amounts,
         )  # fmt: skip
+
+    def _named(self, row: int) -> tuple[str, ...]:
+        """Its partitions."""
+        named = filter(None, (part.strip() for part in self._partition[row].split(",")))
+        return tuple(dict.fromkeys(named)) or (self._default,)
 
     def _association(self, row: int) -> SlurmAssociation | None:
         own = self._users.get(self._user[row], [])
@@ -263,7 +313,13 @@ def _accounts_of(log: Workload) -> tuple[SlurmAssociation, ...]:
 
 
 def decisions_of(
-    slurm: Slurm, machine: Machine, log: Workload, estimate: Floats, asks: AskRows | None
+    slurm: Slurm,
+    machine: Machine,
+    log: Workload,
+    estimate: Floats,
+    asks: AskRows | None,
+    numbers: Integers | None = None,
+    engine: str = "core",
 ) -> SlurmDecisions:
     """The scheduler of one run.
 
@@ -279,4 +335,4 @@ def decisions_of(
     words = {word.upper() for word in slurm.PreemptMode}
     if bad := words & {"SUSPEND", "GANG"}:
         raise OptionError(f"PreemptMode={sorted(bad)[0]} of Slurm is not simulated; use REQUEUE or CANCEL")
-    return SlurmDecisions(slurm, machine, log, estimate, asks)
+    return SlurmDecisions(slurm, machine, log, estimate, asks, numbers, engine)

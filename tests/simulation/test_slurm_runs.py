@@ -270,7 +270,7 @@ def test_a_job_that_is_stopped_in_the_second_of_its_start(tmp_path, again):
     """Nobody knows that it ran: it goes on waiting if it may, and else it is withdrawn, not forgotten."""
     conf = conf_of(tmp_path)
     log = fs.Workload([0.0], [60.0], [1], estimate=[60.0], columns={"cores": [1], "nodes": [1], "memory": [10]})
-    slurm = decisions_of(conf.scheduler, conf.site, log, log.estimate, conf.site.asks(log))
+    slurm = decisions_of(conf.scheduler, conf.site, log, log.estimate, conf.site.asks(log), engine="reference")
     controller = slurm._controller
     controller.submit(slurm._jobs.waiting(0), 0.0)
     acts = controller.decide(3.0)

@@ -64,7 +64,8 @@ cdef class Controller:
     cdef slurm_t s
     cdef arena_t arena
     cdef object site, priorities, settings
-    cdef dict forms, users, pairs, trees, later, dirty, numbered, parts
+    cdef dict forms, users, pairs, trees, later, dirty, parts
+    cdef set numbered
     cdef list fresh
     cdef share_node_t *tree
     cdef int32_t *member
@@ -101,11 +102,10 @@ cdef class Controller:
         arena_free(&self.arena)
 
     def __init__(self, site, priorities, double begin):
-        cdef slurm_t *s = &self.s
         settings = site.conf.settings
         self.site, self.priorities, self.settings = site, priorities, settings
         self.forms, self.users, self.pairs, self.trees = {}, {}, {}, {}
-        self.later, self.dirty, self.numbered, self.fresh = {}, {}, {}, []
+        self.later, self.dirty, self.numbered, self.fresh = {}, {}, set(), []
         self.begin = self.last_period = begin
         self.asked = -INFINITY
         self.delay = settings["batch_sched_delay"]
@@ -128,7 +128,7 @@ cdef class Controller:
         self.rank_all()
 
     cdef void *zeros(self, size_t count, size_t each) except NULL:
-        cdef void *block = arena_zeros(&self.arena, max(1, count), each)
+        cdef void *block = arena_zeros(&self.arena, max(<size_t>1, count), each)
         if block == NULL:
             raise MemoryError
         return block
@@ -174,7 +174,9 @@ cdef class Controller:
         s.run_sum = <int64_t *>self.zeros(n, 8)
         s.chosen_cpus, s.tasks_on = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.found, s.found_cpus = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
-        s.of_partition = <uint64_t **>self.zeros(parts, sizeof(void *))
+        s.of_partition = <uint64_t **>arena_zeros(&self.arena, max(<size_t>1, parts), sizeof(void *))
+        if s.of_partition == NULL:
+            raise MemoryError
         s.closed = <bint *>self.zeros(parts, sizeof(bint))
         s.count_part, s.in_queue = <int32_t *>self.zeros(parts, 4), <int32_t *>self.zeros(parts, 4)
         self.over = <double *>self.zeros(parts, sizeof(double))
@@ -216,7 +218,8 @@ cdef class Controller:
         for i, each in enumerate(every):
             node = &self.tree[i]
             node.parent = -1 if each.parent is None else numbers[each.parent.account, each.parent.user]
-            node.user, node.of_parent, node.shares, node.usage = bool(each.user), each.shares == -1, each.shares, each.usage
+            node.user, node.of_parent = bool(each.user), each.shares == -1
+            node.shares, node.usage = each.shares, each.usage
             node.total = sum(below.shares for below in levels[i] if below.shares != -1)
             node.first, node.n = at, len(levels[i])
             for below in levels[i]:
@@ -248,7 +251,7 @@ cdef class Controller:
                 each.level = 0.0
             else:
                 each.level = share / used if used != 0.0 else INFINITY
-        # The order of the last period is nearly that of this one.  Equal ones keep the order of the tree, their numbers.
+        # The order is nearly that of the last period.  Equal ones keep the order of the tree: their numbers.
         for i in range(1, above.n):
             own = member[i]
             k = i
@@ -277,7 +280,7 @@ cdef class Controller:
             return a.user
         return one < other
 
-    # -- what it is told
+    # -- what happens
 
     cdef int32_t form_of(self, ask, str name) except -1:
         cdef slurm_t *s = &self.s
@@ -406,7 +409,7 @@ cdef class Controller:
         cdef slurm_t *s = &self.s
         cdef slurm_job_t *j
         cdef slurm_record_t *r
-        cdef int32_t at = job.job, form, i
+        cdef int32_t at = job.job, form
         self.periods(now - 1)
         if job.reservation or job.array:
             raise ValueError("the compiled controller takes no reservations and no arrays")
@@ -761,9 +764,10 @@ cdef class Controller:
         cdef double age, value, share
         cdef int64_t found
         if self.basic:           # in order of submission
-            first = self.numbered.setdefault(job, FIRST_PRIORITY - len(self.numbered))
-            for i in range(j.first, j.first + j.records):
-                self.s.record[i].priority = first
+            if not self.s.record[j.first].priority:
+                for i in range(j.first, j.first + j.records):
+                    self.s.record[i].priority = FIRST_PRIORITY - <int64_t>len(self.numbered)
+                self.numbered.add(job)
             return 0
         age = 0.0 if j.accrue < 0 else max(0.0, now - j.accrue)
         if self.max_age <= 0 or age >= self.max_age:

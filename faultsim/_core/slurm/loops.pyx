@@ -11,7 +11,7 @@ from faultsim._core.slurm.rules cimport (
     slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
-    slurm_choose, slurm_copy_room, slurm_fill, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
+    slurm_choose, slurm_copy_room, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -40,25 +40,25 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     cdef const slurm_form_t *f = &s.form[r.form]
     cdef slurm_job_t *job = &s.job[r.job]
     cdef int32_t i, node, at
-    cdef void *grown
+    cdef slurm_run_t **grown
     cdef slurm_run_t *run
     if s.n_running == s.running_room:
         at = 2 * s.running_room + 64
-        grown = realloc(s.running, <size_t>at * sizeof(void *))
+        grown = <slurm_run_t **>realloc(s.running, <size_t>at * sizeof(void *))
         if grown == NULL:
             return NULL
-        s.running = <slurm_run_t **>grown
-        grown = realloc(s.by_end, <size_t>at * sizeof(void *))
+        s.running = grown
+        grown = <slurm_run_t **>realloc(s.by_end, <size_t>at * sizeof(void *))
         if grown == NULL:
             return NULL
-        s.by_end = <slurm_run_t **>grown
+        s.by_end = grown
         s.running_room = at
     if s.n_started == s.started_room:
         at = 2 * s.started_room + 64
-        grown = realloc(s.started, <size_t>at * sizeof(void *))
+        grown = <slurm_run_t **>realloc(s.started, <size_t>at * sizeof(void *))
         if grown == NULL:
             return NULL
-        s.started = <slurm_run_t **>grown
+        s.started = grown
         s.started_room = at
     run = <slurm_run_t *>malloc(sizeof(slurm_run_t) + <size_t>n * (sizeof(int64_t) + 3 * sizeof(int32_t)))
     if run == NULL:
@@ -119,7 +119,7 @@ cdef bint gives_no_place(const slurm_t *s, const slurm_record_t *r, double now) 
     return s.min_priority and r.priority < s.min_priority
 
 
-cdef void refuse(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
+cdef void close_partition(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
     """Let no later job of a partition start in this pass."""
     cdef int32_t i
     if gives_no_place(s, r, now):
@@ -130,7 +130,7 @@ cdef void refuse(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_
         s.usable[i] &= ~s.of_partition[r.partition][i]
 
 
-cdef bint is_busy(slurm_t *s, const slurm_form_t *f) noexcept nogil:
+cdef bint finds_when_empty(slurm_t *s, const slurm_form_t *f) noexcept nogil:
     """Whether a job that found no nodes would find some if its usable nodes were empty."""
     cdef int32_t i, n = 0
     cdef uint64_t rest
@@ -175,15 +175,15 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             continue
         f = &s.form[r.form]
         if count_both(s, s.usable, s.of_partition[r.partition]) < f.least:
-            refuse(s, r, now, &open_)
+            close_partition(s, r, now, &open_)
             continue
         slurm_reset_keys(s, f.nodes)
         for k in range(s.words):
             s.candidates[k] = s.usable[k] & s.of_partition[r.partition][k] & ~s.cleaning[k]
         n = slurm_choose(s, f, s.candidates, &s.room)
         if n < 0:
-            if is_busy(s, f):
-                refuse(s, r, now, &open_)
+            if finds_when_empty(s, f):
+                close_partition(s, r, now, &open_)
         elif enter(s, r, n, now) == NULL:
             return NO_MEMORY
     return OK
@@ -233,7 +233,7 @@ cdef int grow_slots(slurm_t *s) noexcept nogil:
     return OK
 
 
-cdef void split(slurm_t *s, int32_t at, double time) noexcept nogil:
+cdef void cut_slot(slurm_t *s, int32_t at, double time) noexcept nogil:
     """Cut a slot in two; the pointer behind the last slot is that of a spare one."""
     cdef slurm_slot_t *spare = s.slot[s.slots]
     memmove(s.slot + at + 2, s.slot + at + 1, <size_t>(s.slots - at - 1) * sizeof(void *))
@@ -265,10 +265,10 @@ cdef int add_plan(slurm_t *s, double begin, double end, const uint64_t *nodes) n
         return NO_MEMORY
     if s.slot[first].end > begin:
         # A plan at the begin of the first slot leaves an empty slot before it, as in Slurm.
-        split(s, first, begin)
+        cut_slot(s, first, begin)
     for at in range(first + 1, s.slots):
         if end < s.slot[at].end:
-            split(s, at, end)
+            cut_slot(s, at, end)
             break
         if end == s.slot[at].end:
             break
@@ -304,7 +304,7 @@ cdef bint collides(const slurm_t *s, double begin, double end, const uint64_t *n
 
 # -- when a job could start
 
-cdef bint meets(const slurm_run_t *run, const uint64_t *mask) noexcept nogil:
+cdef bint run_meets(const slurm_run_t *run, const uint64_t *mask) noexcept nogil:
     cdef int32_t i
     for i in range(run.n):
         if mask_has(mask, run.nodes[i]):
@@ -339,7 +339,7 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
         while at < s.n_running:
             each = s.by_end[at]
             at += 1
-            if not meets(each, s.candidates):
+            if not run_meets(each, s.candidates):
                 continue
             slurm_take(s, &s.later, each, -1)
             for i in range(each.n):
@@ -366,7 +366,8 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
 
 # -- a cycle
 
-cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double start, double *later) noexcept nogil:
+cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double start,
+                  double *later) noexcept nogil:
     """Nodes that are free of plans for a job from a time on, into `candidates`, and when to try again (0: never).
     Whether the job could use enough of them if they were empty."""
     cdef int32_t at, i, n

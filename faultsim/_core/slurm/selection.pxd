@@ -7,7 +7,7 @@ cdef void slurm_take(slurm_t *s, slurm_room_t *room, const slurm_run_t *run, int
 cdef void slurm_copy_room(slurm_t *s, slurm_room_t *into, const slurm_room_t *room) noexcept nogil
 # The nodes of a mask that can serve a form, into `avail` and `have`; GPU jobs change keys.
 cdef void slurm_fill(slurm_t *s, const slurm_form_t *f, const uint64_t *mask, const slurm_room_t *room) noexcept nogil
-# The same of one node, whose room has changed.
+# The same of one node that has another room now.
 cdef void slurm_refill(slurm_t *s, const slurm_form_t *f, int32_t node, const slurm_room_t *room) noexcept nogil
 # Nodes for a form of those filled: the number in `found`, or -1.
 cdef int32_t slurm_pick(slurm_t *s, const slurm_form_t *f, const slurm_room_t *room,

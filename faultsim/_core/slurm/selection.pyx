@@ -160,7 +160,7 @@ cdef bint try_listed(slurm_t *s, const slurm_form_t *f, const slurm_room_t *room
                 best = s.listed[i]
         fill_take(s, f, &fill, best)
     else:
-        best_fit(s, f, &fill)
+        consecutive_best_fit(s, f, &fill)
     return fill.cpus <= 0 and (fill.nodes <= 0 or s.n_chosen >= f.least)
 
 
@@ -220,7 +220,7 @@ cdef void least_loaded(slurm_t *s, const slurm_form_t *f, fill_t *fill, const sl
             fill_take(s, f, fill, best)
 
 
-cdef void best_fit(slurm_t *s, const slurm_form_t *f, fill_t *fill) noexcept nogil:
+cdef void consecutive_best_fit(slurm_t *s, const slurm_form_t *f, fill_t *fill) noexcept nogil:
     """Consecutive best fit: runs of neighbours of equal key, the fullest that is sufficient first."""
     cdef int32_t i, k, node, last = -2, runs = 0, best, fit
     cdef int64_t slack = max(0, f.max_nodes - f.min_nodes) if f.max_nodes else 0

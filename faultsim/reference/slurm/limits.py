@@ -10,6 +10,12 @@ from faultsim.reference.slurm.state import Running, SlurmNodes, State, Waiting
 
 #: Order in which resources are tested, and their names in reasons.
 RESOURCES = {"cpu": "Cpu", "mem": "Mem", "node": "Node", "billing": "Billing", "gres/gpu": "GRES"}
+#: Limits that are tested; those on submissions and on ages are not (model.md#slurm-limits).
+TESTED = frozenset({
+    "GrpJobs", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "MaxJobs", "MaxJobsPerAccount", "MaxJobsPerUser",
+    "MaxTRESMinsPerJob", "MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerNode", "MaxTRESPerUser", "MaxWall",
+    "MinTRESPerJob",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,12 @@ class Limits:
                     self._below.setdefault(above, set()).add(here)
                     found = self._users.get((above, ""))
                     above = found.parent if found is not None else None
+
+    @property
+    def hold(self) -> bool:
+        """Whether some limit could ever refuse a job."""
+        rows = [each.limits for each in self._site.conf.qos.values()] + [each.limits for each in self._users.values()]
+        return self.enforced and any(name in TESTED for limits in rows for name in limits)
 
     def _all(self, job: Waiting, partition: str) -> Iterator[_Of]:
         """Limits that hold for a job, in their order: QOS of the partition, its own, its association, accounts."""

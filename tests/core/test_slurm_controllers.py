@@ -1,0 +1,72 @@
+"""Slurm's compiled controller decides what that in Python decides: the same jobs, nodes and cores in each second."""
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.simulation import slurm_run
+from helpers.slurm_sites import Both, random_site
+
+#: Sites of a test, and seconds after which nothing is expected of jobs that can never run.
+SITES, GIVE_UP = 5, 1200.0
+
+
+@pytest.fixture
+def pairs(monkeypatch):
+    """All controllers that are made: each is both."""
+    made = []
+
+    def make(site, priorities, begin, engine):
+        made.append(Both(site, priorities, begin))
+        return made[-1], ""
+
+    monkeypatch.setattr(slurm_run, "controller_of", make)
+    monkeypatch.setattr(slurm_run, "GIVE_UP", GIVE_UP)
+    return made
+
+
+def run(site, **options):
+    """A run, of which some jobs may wait for ever."""
+    conf, log, failures = site
+    try:
+        return fs.simulate(
+            log, conf.site, scheduler=conf.scheduler, failures=failures, oversized="drop", record=True, **options
+        )
+    except fs.DecisionError as error:
+        assert "deadlock" in str(error)  # noqa: PT017 - most sites have none
+        return None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_controllers_say_the_same_on_random_sites(tmp_path, pairs, seed):
+    for each in range(SITES * seed, SITES * (seed + 1)):
+        run(random_site(tmp_path, each))
+    assert sum(pair.acts for pair in pairs) > 0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 10, 13, 15, 16])
+def test_results_of_both_engines_are_equal(tmp_path, seed):
+    """Each engine with its own controller."""
+    core, reference = (run(random_site(tmp_path, seed), engine=engine) for engine in ("core", "reference"))
+    assert len(core)
+    for name in ("start", "finish", "restarts", "lost_work", "allocated"):
+        assert np.array_equal(core.jobs[name], reference.jobs[name], equal_nan=True), name
+    for name in core.allocations:
+        assert np.array_equal(core.allocations[name], reference.allocations[name]), name
+    assert "decided_in_python" not in core.settings
+
+
+@pytest.mark.parametrize(
+    ("more", "accounts", "reason"),
+    [
+        (["PriorityFlags=NO_FAIR_TREE"], [], "PriorityFlags=NO_FAIR_TREE"),
+        (["AccountingStorageEnforce=limits"], ["modify user u1 set maxjobs=1"], "limits of QOS and associations"),
+        (["AccountingStorageEnforce=limits"], ["modify user u1 set maxsubmitjobs=1"], ""),
+        (["PreemptType=preempt/qos", "PreemptMode=REQUEUE"], ["modify QOS high set Preempt=low"], "preemption"),
+        (["PreemptType=preempt/qos", "PreemptMode=REQUEUE"], [], ""),
+    ],
+)
+def test_what_is_decided_in_python_is_said(tmp_path, monkeypatch, more, accounts, reason):
+    monkeypatch.setattr(slurm_run, "GIVE_UP", GIVE_UP)
+    result = run(random_site(tmp_path, 1, more=more, accounts=accounts))
+    assert result.settings.get("decided_in_python", "") == reason

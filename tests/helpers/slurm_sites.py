@@ -1,0 +1,173 @@
+"""Random small sites under Slurm, with jobs and failures, and the two controllers side by side."""
+
+import random
+
+import numpy as np
+
+import faultsim as fs
+from faultsim._core.slurm import controller as compiled
+from faultsim.reference.slurm import controller as written
+from faultsim.simulation.slurm_controllers import only_in_python
+
+#: Words that a site has or has not.
+SCHEDULING = (
+    "bf_window=60", "bf_window=2880", "bf_resolution=1", "bf_resolution=300", "bf_interval=10", "bf_max_job_user=2",
+    "bf_max_job_assoc=3", "bf_max_job_part=4", "bf_max_job_user_part=2", "bf_max_job_test=6", "bf_max_job_start=1",
+    "bf_node_space_size=8", "bf_window_linear=60", "bf_min_age_reserve=600", "bf_min_prio_reserve=900",
+    "bf_one_resv_per_job", "bf_busy_nodes", "default_queue_depth=3", "partition_job_depth=3", "sched_interval=20",
+    "batch_sched_delay=20", "pack_serial_at_end",
+)  # fmt: skip
+SETTINGS = (
+    "PriorityFlags=SMALL_RELATIVE_TO_TIME", "PriorityFlags=INCR_ONLY", "PriorityFlags=NO_NORMAL_ALL",
+    "PriorityFlags=MAX_TRES", "PriorityFavorSmall=YES", "PriorityType=priority/basic", "OverTimeLimit=2",
+    "KillWait=60", "JobRequeue=0", "PriorityMaxAge=0-1", "PriorityWeightTRES=cpu=500,mem=300,gres/gpu=900",
+    "PriorityWeightQOS=800", "PriorityWeightPartition=600", "PriorityWeightAssoc=400", "SchedulerType=sched/builtin",
+    "DefMemPerCPU=500", "DefMemPerNode=2000",
+)  # fmt: skip
+SELECTING = ("CR_Core_Memory", "CR_Core_Memory", "CR_Core", "CR_Core,CR_LLN", "CR_Memory", "CR_CPU_Memory")
+OF_PARTITION = (
+    "PriorityTier=5", "PriorityJobFactor=3", "MaxTime=45", "MaxNodes=2", "MaxCPUsPerNode=5", "OverSubscribe=EXCLUSIVE",
+    "LLN=YES", "DefMemPerCPU=300", "TRESBillingWeights=CPU=1.0,Mem=0.5G,GRES/gpu=4", "MinNodes=2", "OverTimeLimit=1",
+)  # fmt: skip
+USERS = {"u1": "bio", "u2": "bio", "u3": "phys", "u4": "chem", "u5": "math"}
+
+
+def some(draw, words, share):
+    """Some of the words, each key once."""
+    found = [word for word in words if draw.random() < share]
+    return list({word.partition("=")[0]: word for word in found}.values())
+
+
+def accounts_of(draw, more):
+    lines = ["add QOS Name=high Priority=100", "add QOS Name=low Priority=10 UsageFactor=0.5"]
+    lines += [f"add account {name} fairshare={draw.choice([1, 5, 'parent'])}" for name in ("bio", "phys", "math")]
+    lines.append("add account chem parent=phys fairshare=2")
+    for user, account in USERS.items():
+        words = [f"fairshare={draw.choice([1, 1, 10])}", *some(draw, [f"priority={draw.randrange(9)}"], 0.3)]
+        lines.append(f"add user {user} account={account} {' '.join(words)}")
+    return "\n".join(lines + more) + "\n"
+
+
+def random_site(folder, seed, *, more=(), accounts=()):
+    """A configuration of up to 10 nodes with words drawn at random; `more` lines of it, and of the accounts."""
+    draw = random.Random(seed)
+    counts = draw.randrange(1, 5), draw.randrange(0, 3), draw.randrange(0, 4)
+    lines = [
+        "PriorityType=priority/multifactor", "SelectType=select/cons_tres",
+        f"SelectTypeParameters={draw.choice(SELECTING)}",
+        f"PriorityWeightAge={draw.choice([0, 1000])}", f"PriorityWeightFairshare={draw.choice([0, 2000])}",
+        f"PriorityWeightJobSize={draw.choice([0, 300])}",
+        f"PriorityDecayHalfLife={draw.choice(['1-0', '01:00:00', '0'])}",
+        f"PriorityCalcPeriod={draw.choice(['00:01:00', '00:05:00'])}",
+        f"SchedulerParameters={','.join(some(draw, SCHEDULING, 0.12)) or 'bf_window=1440'}",
+        *some(draw, SETTINGS, 0.1), *more,
+        f"NodeName=a[1-{counts[0]}] CPUs=8 RealMemory=8000 Weight={draw.choice([1, 1, 5])} Feature=old,ib",
+    ]  # fmt: skip
+    names = [f"a[1-{counts[0]}]"]
+    if counts[1]:
+        gpus = draw.choice(["gpu:2", "gpu:v100:2", "gpu:v100:4"])
+        lines.append(f"NodeName=g[1-{counts[1]}] CPUs=16 RealMemory=16000 Gres={gpus} Weight=10 Feature=new")
+        names.append(f"g[1-{counts[1]}]")
+    if counts[2]:
+        lines.append(f"NodeName=b[1-{counts[2]}] CPUs=4 RealMemory=4000 Weight={draw.choice([1, 3])} Feature=new,ib")
+        names.append(f"b[1-{counts[2]}]")
+    kinds = ["MaxTime=600"] * 3
+    parts = ["batch"]
+    lines.append(f"PartitionName=batch Nodes={','.join(names)} Default=YES {part_words(draw, kinds[0])}")
+    if draw.random() < 0.6:
+        parts.append("short")
+        lines.append(f"PartitionName=short Nodes={names[0]} {part_words(draw, 'MaxTime=60')}")
+    if counts[1]:
+        parts.append("gpu")
+        lines.append(f"PartitionName=gpu Nodes={names[1]} {part_words(draw, 'MaxTime=600')}")
+    (folder / "slurm.conf").write_text("\n".join(lines) + "\n")
+    with_accounts = draw.random() < 0.6 or accounts
+    (folder / "accounts.txt").write_text(accounts_of(draw, list(accounts)))
+    conf = fs.read_slurm_conf(folder / "slurm.conf", folder / "accounts.txt" if with_accounts else None)
+    return conf, random_jobs(seed, conf, parts, bool(with_accounts)), trace(seed, sum(counts))
+
+
+def part_words(draw, time):
+    """Words of a partition; each key once."""
+    words = {word.partition("=")[0]: word for word in (time, *some(draw, OF_PARTITION, 0.12))}
+    return " ".join(words.values())
+
+
+def random_jobs(seed, conf, parts, with_accounts, n=None):
+    """Random jobs that overload the nodes; some are killed at their limits, and some can never run."""
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(8, 40)) if n is None else n
+    nodes = draw.choice([0, 1, 1, 1, 2, 3], n)
+    has_gpus = "gpu" in parts
+    gpus = np.where((nodes == 1) & (draw.random(n) < 0.3) & has_gpus, draw.integers(1, 3, n), 0)
+    limit = 60.0 * draw.integers(1, 45, n)
+    users = draw.choice(list(USERS), n)
+    partition = np.array([draw.choice(parts) for _ in range(n)], dtype=object)
+    several = draw.random(n) < 0.3
+    partition[several] = ",".join(parts)
+    partition[gpus > 0] = "gpu" if draw.random() < 0.5 else "batch"
+    columns = {
+        "cores": np.maximum(1, nodes) * draw.integers(1, 9, n), "nodes": nodes, "gpus": gpus,
+        "memory": draw.choice([0, 100, 1000, 3000], n), "account": np.array([USERS[user] for user in users]),
+        "user_name": users, "partition": partition.astype(str), "exclusive": (draw.random(n) < 0.1) & (nodes > 0),
+        "features": draw.choice(["", "", "", "ib", "old", "ib|old", "ib&old"], n),
+    }  # fmt: skip
+    if with_accounts:
+        columns["qos"] = draw.choice(["high", "low"], n)
+    if draw.random() < 0.3:
+        columns["nice"] = draw.choice([0.0, 0.0, 100.0, -50.0], n)
+    return fs.Workload(
+        np.sort(draw.integers(0, 3600, n)).astype(float), np.ceil(limit * draw.random(n) * draw.choice([1.0, 1.2])),
+        np.ones(n, int), estimate=limit, columns=columns,
+    )  # fmt: skip
+
+
+def trace(seed, nodes):
+    """Failures of nodes, none of one that is down; None for some sites."""
+    draw = random.Random(seed)
+    if draw.random() < 0.3:
+        return None
+    rows = sorted((draw.randrange(0, 15_000), draw.randrange(nodes), draw.randrange(60, 3000)) for _ in range(8))
+    kept, up = [], [0] * nodes
+    for time, node, down in rows:
+        if time > up[node]:
+            kept.append((time, node, down))
+            up[node] = time + down
+    return fs.FailureTrace(*map(list, zip(*kept, strict=True)), span=100_000)
+
+
+class Both:
+    """Both controllers: what they are told is the same, and so must be what they say."""
+
+    def __init__(self, site, priorities, begin):
+        assert not only_in_python(site, priorities)
+        self.other, self.one = (of.Controller(site, priorities, begin) for of in (compiled, written))
+        self.acts = 0
+
+    def submit(self, job, now, nice=0.0):
+        self.other.submit(job, now, nice)
+        self.one.submit(job, now, nice)
+
+    def withdraw(self, job):
+        self.other.withdraw(job)
+        self.one.withdraw(job)
+
+    def end(self, job, now, *, again=None):
+        self.other.end(job, now, again=again)
+        self.one.end(job, now, again=again)
+
+    def node(self, node, up):
+        self.other.node(node, up)
+        self.one.node(node, up)
+
+    def next(self, now):
+        soon = self.one.next(now)
+        assert self.other.next(now) == soon
+        return soon
+
+    def decide(self, now):
+        acts, others = self.one.decide(now), self.other.decide(now)
+        found = [(now, each.stop, [(run.job, run.nodes, run.cpus) for run in each.start]) for each in (acts, others)]
+        assert found[0] == found[1]
+        self.acts += len(acts.start)
+        return acts
