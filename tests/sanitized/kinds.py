@@ -26,6 +26,7 @@ sys.path[:0] = [str(TESTS), *(str(TESTS / name) for name in ("verification", "si
 
 import digests  # noqa: E402
 from test_decision_fuzz import check_run  # noqa: E402
+from test_live_fuzz import check_drawn, live_run, live_run_on_a_site  # noqa: E402
 from test_workflow_engines import both_agree  # noqa: E402
 
 import faultsim as fs  # noqa: E402
@@ -60,6 +61,12 @@ def decisions(seed: int) -> int:
         if not re.search(r"Max relative difference among violations: [\d.]+e-1[4-6]\n", str(error)):
             raise
     return 30
+
+
+def live(seed: int) -> int:
+    """Random acts, legal or not, of a caller that owns time; half of them where jobs share nodes."""
+    check_drawn(live_run_on_a_site if seed % 2 else live_run, seed)
+    return 25
 
 
 @cache
@@ -165,7 +172,7 @@ def workflows(seed: int) -> int:
 
 
 KINDS: dict[str, Callable[[int], int]] = {
-    each.__name__: each for each in (decisions, compiled, environments, servers, workflows)
+    each.__name__: each for each in (decisions, live, compiled, environments, servers, workflows)
 }
 
 

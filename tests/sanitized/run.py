@@ -41,7 +41,7 @@ TESTS = (
 #: Files of digests, whose cases are the random runs, and how many eighths of these come from each.
 EIGHTHS = {"random": 6, "pods": 1, "preemption": 1}
 #: What kinds.py runs; as many of each.
-KINDS = ("decisions", "compiled", "environments", "servers", "workflows")
+KINDS = ("decisions", "live", "compiled", "environments", "servers", "workflows")
 #: What found.c does wrong, and the word for it.
 MISTAKES = {"past_the_end(8)": "heap-buffer-overflow", "beyond_the_largest(2)": "signed integer overflow"}
 CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
@@ -130,8 +130,9 @@ def outside(folder: Path, work: list[tuple[object, ...]]) -> int:
     print(f"no finding in {runs:,} runs of other kinds ({refused:,} refused or given up), {acts:,} acts and steps")
     record(
         "sanitizers-kinds", "trouble",
-        "The same sanitizers over random runs of other kinds: decisions from outside, compiled policies, environments, "
-        "servers and workflows with failures, on clusters, tori and pods with spares and preemption.",
+        "The same sanitizers over random runs of other kinds: decisions from outside, callers that own time, compiled "
+        "policies, environments, servers and workflows with failures, on clusters, sites, tori and pods with spares "
+        "and preemption.",
         {**{kind: numbers[0] for kind, numbers in found.items()}, "refused or given up": refused,
          "acts and steps": acts, "findings": 0},
         "python tests/sanitized/run.py -n 0 --kinds 10000",

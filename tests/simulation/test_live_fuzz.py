@@ -34,26 +34,26 @@ SCHEDULERS = [
     fs.ConservativeBackfill(),
     fs.ConservativeBackfill(order=fs.Key("wait / estimate")),
 ]
+RECOVERY = [fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)]
 CHECKPOINTING = [None, fs.Periodic(3, cost=1), fs.Periodic(5, cost=0), fs.RiskBased(3, cost=1), fs.RiskBased(5, cost=0)]
 #: Names of jobs and nodes that are none.
 STRANGE = [-1, 99, 2**31, 2**63, 2**80, -(2**70), 1.0, None, "0"]
 ERRORS = (fs.DecisionError, fs.OptionError, fs.InputError)
 
 
-@st.composite
-def live_runs(draw):
-    """Options of a live simulation, its first jobs, and which of them have run times."""
-    machine, scheduler = draw(st.sampled_from(MACHINES)), draw(st.sampled_from(SCHEDULERS))
-    log = jobs_at(random.Random(draw(st.integers(0, 2**32))), machine, draw(st.integers(1, 5)), 0.0)
+def live_run(rng):
+    """The first jobs of a live simulation, its machine and its options, with which of them have run times."""
+    machine, scheduler = rng.choice(MACHINES), rng.choice(SCHEDULERS)
+    log = jobs_at(rng, machine, rng.randint(1, 5), 0.0)
     options = {
         "scheduler": scheduler,
-        "recovery": draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)])),
-        "checkpointing": draw(st.sampled_from(CHECKPOINTING)),
-        "overrun": draw(st.sampled_from(["extend", "kill"])),
-        "start_delay": draw(st.sampled_from([0.0, 0.0, 2.0])),
-        "unknown": draw(st.booleans()),
-        **policies_that_foresee(random.Random(draw(st.integers(0, 99))), machine),
-        **policies_that_move(random.Random(draw(st.integers(0, 99))), machine, scheduler),
+        "recovery": rng.choice(RECOVERY),
+        "checkpointing": rng.choice(CHECKPOINTING),
+        "overrun": rng.choice(["extend", "kill"]),
+        "start_delay": rng.choice([0.0, 0.0, 2.0]),
+        "unknown": rng.random() < 0.5,
+        **policies_that_foresee(rng, machine),
+        **policies_that_move(rng, machine, scheduler),
     }
     return log, machine, options
 
@@ -64,15 +64,12 @@ SITE = fs.Site(
 )
 
 
-@st.composite
-def live_runs_on_sites(draw):
+def live_run_on_a_site(rng):
     """The same where jobs share nodes."""
-    rng = random.Random(draw(st.integers(0, 2**32)))
-    recovery = [fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)]
     placements = [None, fs.FirstFit(), fs.BestFit(), fs.LeastLoaded(), fs.LeastFailuresFirst(), fs.SafestFirst()]
     options = {
         "scheduler": rng.choice([fs.External(), *SCHEDULERS]),
-        "recovery": rng.choice(recovery),
+        "recovery": rng.choice(RECOVERY),
         "checkpointing": rng.choice(CHECKPOINTING),
         "overrun": rng.choice(["extend", "kill"]),
         "start_delay": rng.choice([0.0, 0.0, 2.0]),
@@ -317,19 +314,20 @@ def finish_all(sims, rng):
         assert len({result_of(sim, (act[0], act[1:], {})) for sim in sims}) == 1, act
 
 
-@given(live_runs(), st.integers(0, 2**32))
-def test_random_acts_of_a_caller_that_owns_time(case, seed):
-    check(case, seed)
-
-
-@given(live_runs_on_sites(), st.integers(0, 2**32))
-def test_the_same_where_jobs_share_nodes(case, seed):
-    log, machine, options = case
+def check_drawn(drawn, seed):
+    """A run that there is, by `seed`."""
+    log, machine, options = drawn(random.Random(seed))
     try:
         fs.Simulation(log, machine, live=ROOM, **options)
     except fs.InputError:  # an unknown partition, or nodes that it does not have
         return
-    check(case, seed)
+    check((log, machine, options), seed)
+
+
+@pytest.mark.parametrize("drawn", [live_run, live_run_on_a_site])
+@given(st.integers(0, 2**32))
+def test_random_acts_of_a_caller_that_owns_time(drawn, seed):
+    check_drawn(drawn, seed)
 
 
 def test_acts_from_another_thread():
@@ -381,10 +379,10 @@ class Stumbles(fs.Scheduler):
         easy(d)
 
 
-@given(live_runs(), st.integers(0, 2**32), st.integers(1, 6))
-def test_an_exception_in_a_scheduler_of_a_live_run(case, seed, at):
-    log, machine, options = case
+@given(st.integers(0, 2**32), st.integers(1, 6))
+def test_an_exception_in_a_scheduler_of_a_live_run(seed, at):
     rng = random.Random(seed)
+    log, machine, options = live_run(rng)
     sim = fs.Simulation(log, machine, live=ROOM, **options | {"scheduler": Stumbles(at)})
     try:
         for _ in range(20):
