@@ -615,3 +615,13 @@ def test_a_decision_knows_jobs_that_are_submitted_after_it(engine):
     while not len((d := sim.advance()).queue):
         pass
     assert (d.now, d.queue.tolist()) == (5.0, [n + 1])
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_nodes_stay_down_after_the_last_job(engine):
+    log = fs.Workload([0.0], [10.0], [1])
+    failures = fs.FailureTrace(time=[8], node=[1], downtime=[100], span=1000)
+    sim = fs.Simulation(log, fs.Cluster(2), failures=failures, recovery=fs.Requeue(), engine=engine)
+    sim.advance(until=50.0)
+    assert sim.advance(until=5000.0).down.tolist() == [1]
+    sim.verify()
