@@ -46,13 +46,10 @@ cdef int32_t chosen_cores(const site_t *m) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- shares of jobs
 
-cdef void note_change(site_t *m, int32_t node) noexcept nogil:
-    """`open` of a node has changed."""
-    cdef node_block_t *b = &m.block[m.block_of[node]]
+cdef void look_at_block(const site_t *m, node_block_t *b) noexcept nogil:
+    """`open` of some of its nodes has changed."""
     cdef uint64_t word = m.open[b.first], cores = word & CORES, memory = word & MEMORY, gpus = word & GPUS
     cdef int32_t i
-    m.changed[m.changes & (N_CHANGED - 1)] = node
-    m.changes += 1
     b.equal = True
     for i in range(b.first + 1, b.first + b.n):
         b.equal &= m.open[i] == word
@@ -60,6 +57,27 @@ cdef void note_change(site_t *m, int32_t node) noexcept nogil:
         memory = max(memory, m.open[i] & MEMORY)
         gpus = max(gpus, m.open[i] & GPUS)
     b.most = cores | memory | gpus
+
+
+cdef inline void note_node(site_t *m, int32_t node) noexcept nogil:
+    m.changed[m.changes & (N_CHANGED - 1)] = node
+    m.changes += 1
+
+
+cdef void note_change(site_t *m, int32_t node) noexcept nogil:
+    """`open` of a node has changed."""
+    note_node(m, node)
+    look_at_block(m, &m.block[m.block_of[node]])
+
+
+cdef void look_at_blocks(site_t *m, const shares_t *mine) noexcept nogil:
+    """`open` of the nodes of a job, which are in order, has changed."""
+    cdef int32_t i, at, last = -1
+    for i in range(mine.n):
+        at = m.block_of[mine.item[i].node]
+        if at != last:
+            look_at_block(m, &m.block[at])
+        last = at
 
 
 cdef int take_shares(void *state, int32_t job) noexcept nogil:
@@ -77,7 +95,8 @@ cdef int take_shares(void *state, int32_t job) noexcept nogil:
         fs_require(has(m.open[each.node], each.word))
         m.left[each.node] -= each.word
         m.open[each.node] -= each.word
-        note_change(m, each.node)
+        note_node(m, each.node)
+    look_at_blocks(m, mine)
     return OK
 
 
@@ -100,9 +119,10 @@ cdef void return_shares(void *state, int32_t job, int32_t *free, int32_t *down) 
             down[0] += cores_of(each.word)
         else:
             m.open[each.node] += each.word
-            note_change(m, each.node)
+            note_node(m, each.node)
             free[0] += cores_of(each.word)
             note_given(m, each.node)
+    look_at_blocks(m, mine)
     c_free(mine.item)
     mine.item, mine.n = NULL, 0
 
@@ -301,6 +321,18 @@ cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t m
     return 0
 
 
+cdef object numbers_of_rows(tuple columns):
+    """A number for each row, from 0 on; equal rows have the same."""
+    order = np.lexsort(columns)
+    begins = np.zeros(len(order), np.int64)
+    for column in columns:
+        ordered = np.asarray(column)[order]
+        begins[1:] |= ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(begins)
+    return numbers
+
+
 cdef int read_asks(site_t *m, object rows) except -1:
     """What each job requests, and which requests are equal."""
     cdef const int32_t[::1] nodes = rows.nodes, cores = rows.cores, memory = rows.memory, gpus = rows.gpus
@@ -309,11 +341,9 @@ cdef int read_asks(site_t *m, object rows) except -1:
     cdef const uint64_t[::1] classes = rows.classes
     cdef const int64_t[::1] forms
     cdef int32_t i
-    together = np.stack([rows.nodes, rows.cores, rows.memory, rows.gpus, rows.by_core, rows.exclusive], axis=1)
-    together = np.concatenate([together.astype(np.uint64), np.asarray(rows.classes)[:, None]], axis=1)
-    different, which = np.unique(together, axis=0, return_inverse=True)
-    forms = which.ravel().astype(np.int64)
-    m.forms = len(different)
+    numbers = numbers_of_rows((rows.nodes, rows.cores, rows.memory, rows.gpus, rows.by_core, rows.exclusive,
+                               rows.classes))
+    forms, m.forms = numbers, int(numbers.max(initial=-1)) + 1
     for i in range(m.jobs):
         set_ask(m, i, nodes[i], cores[i], memory[i], gpus[i], by_core[i], exclusive[i], classes[i])
         m.form[i] = <int32_t>forms[i]
