@@ -236,3 +236,13 @@ def test_the_map_of_the_core_is_complete(structure):
     assert there - {"__init__"} <= named
     rows = re.findall(r"^  \| ((?:`\w+`(?:, )?)+) \|", (core / "README.md").read_text(encoding="utf-8"), re.M)
     assert {name for row in rows for name in re.findall(r"\w+", row)} <= there
+
+
+def test_tests_for_machines_are_those_of_every_class_of_machine(structure, checkout, tmp_path):
+    told = "faultsim/told.py"
+    (tmp_path / "faultsim/machines").mkdir()
+    (tmp_path / "faultsim/machines/hall.py").write_text("class Hall(Machine):\n    is_hall = isinstance(1, Hall)\n")
+    (tmp_path / told).write_text("a = isinstance(machine, (int, Hall)) or isinstance(machine, Machine)\n")
+    row = "tests for a class of machine outside machines/"
+    assert structure.counts(checkout)[row] == 0
+    assert structure.counts(structure.Checkout.read(tmp_path))[row] == 1

@@ -132,7 +132,8 @@ def mttf_table(
 
 def _at_work(result: "Measured") -> LongIntegers:
     """The nodes of each job that are not spare (model.md#hot-spares): on a pod whole cubes, or a part of one."""
-    unit = getattr(result.machine, "hosts", 1)
+    blocks = result.machine.blocks
+    unit = 1 if blocks is None else blocks[1]
     size = np.asarray(result.jobs["size"], np.int64)
     at_work: LongIntegers = np.minimum(-(-size // unit) * unit, result.jobs["allocated"])
     return at_work
