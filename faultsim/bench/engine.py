@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from faultsim.bench.clock import least
 from faultsim.data.workload import Workload
@@ -31,12 +30,12 @@ def cases(log: Workload) -> list[tuple[str, Run]]:
         ("conservative", Run(log, flat, scheduler=ConservativeBackfill())),
     ]
     if largest <= torus.nodes:
-        krevat: dict[str, Any] = {"start_delay": 1.0, "estimates": "actual"}
+        krevat = partial(Run, log, torus, start_delay=1.0, estimates="actual")
         found += [
-            ("FCFS", Run(log, torus, scheduler=Fcfs(), **krevat)),
-            ("FCFS, first fit", Run(log, torus, scheduler=Fcfs(), placement=FirstFit(), **krevat)),
-            ("EASY", Run(log, torus, scheduler=EasyBackfill(), **krevat)),
-            ("EASY, migration", Run(log, torus, scheduler=EasyBackfill(), migration=Defragment(), **krevat)),
+            ("FCFS", krevat(scheduler=Fcfs())),
+            ("FCFS, first fit", krevat(scheduler=Fcfs(), placement=FirstFit())),
+            ("EASY", krevat(scheduler=EasyBackfill())),
+            ("EASY, migration", krevat(scheduler=EasyBackfill(), migration=Defragment())),
         ]
     return found
 

@@ -1,7 +1,6 @@
 """Events per second that the event queue pushes and pops, compared with Python's heapq."""
 
 import heapq
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from faultsim.bench.clock import least
 from faultsim.kernels.event_queue import EventQueue
 
 
-def measure(*, quick: bool = False) -> list[dict[str, Any]]:
+def measure(*, quick: bool = False) -> list[dict[str, float]]:
     """Push n events at random times and pop them all, one Python call each.
 
     Returns

@@ -8,7 +8,7 @@ faultsim bench knapsack       items x capacity/s of the knapsack
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import faultsim as fs
 from faultsim.cli.inputs import builtin
@@ -26,7 +26,7 @@ def _common(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print only one JSON document")
 
 
-def _print(args: argparse.Namespace, what: str, rows: list[dict[str, object]]) -> int:
+def _print(args: argparse.Namespace, what: str, rows: Sequence[Mapping[str, object]]) -> int:
     if args.json:
         print_json({"faultsim": __version__, "bench": what, "rows": rows})
     else:

@@ -45,16 +45,20 @@ import socket
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard, Unpack
 
 import faultsim as fs
 from faultsim import checks
+from faultsim._core.changes import Changes
+from faultsim._core.decisions import Decision
+from faultsim._core.job_columns import Jobs
 from faultsim.cli import specs
 from faultsim.cli.inputs import add_log_arguments, open_log
 from faultsim.cli.parser import Parser, one_line
 from faultsim.cli.run_failures import open_failures, reach
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
+from faultsim.simulation.execution import Wishes
 
 LARGEST_MESSAGE = 1 << 20  # bytes
 #: Bytes of a message that is still received, so that it gets an answer; a larger one ends its connection.
@@ -147,7 +151,7 @@ class Server:
         self.over = True
         return {"ok": True}
 
-    def _changes(self, changes: Any) -> list[dict[str, object]]:
+    def _changes(self, changes: Changes) -> list[dict[str, object]]:
         """Rows of `Decision.changes`: those of jobs with their ids, those of nodes without one, kills with causes."""
         rows = []
         for (kind, row, time, nodes), cause in zip(changes, changes.cause, strict=True):
@@ -170,14 +174,14 @@ class Server:
             "running": self._jobs(running, ("size", "start", "expected_end")),
         }
 
-    def _closed(self, found: Any, jobs: list[dict[str, object]]) -> list[dict[str, object]]:
+    def _closed(self, found: Decision, jobs: list[dict[str, object]]) -> list[dict[str, object]]:
         """The jobs with the nodes that are closed to them, if the simulation has reservations."""
         if self.closed:
             for row, job in zip(found.queue.tolist(), jobs, strict=True):
                 job["closed"] = found.closed(row).tolist()
         return jobs
 
-    def _jobs(self, some: Any, names: tuple[str, ...]) -> list[dict[str, object]]:
+    def _jobs(self, some: Jobs, names: tuple[str, ...]) -> list[dict[str, object]]:
         columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
@@ -218,7 +222,7 @@ class Server:
         self._acting().release(self._row(id))
         return {"ok": True}
 
-    def _change(self, id: int | str, **given: Any) -> dict[str, object]:
+    def _change(self, id: int | str, **given: Unpack[Wishes]) -> dict[str, object]:
         self._acting().change(self._row(id), **given)
         return {"ok": True}
 
@@ -296,11 +300,11 @@ class Server:
             raise OptionError("all jobs and failures of this server are known: begin it with --live N")
         return self.sim
 
-    def _acting(self) -> Any:
+    def _acting(self) -> Decision | fs.Simulation:
         """The open decision of a client that decides, else the simulation."""
         return (self.sim.decision if self.decides else None) or self.sim
 
-    def _decision(self) -> Any:
+    def _decision(self) -> Decision:
         if not self.decides:
             raise OptionError("the scheduler of this server decides: begin it with --scheduler external")
         decision = self.sim.decision
@@ -338,7 +342,7 @@ def _parsed(message: bytes) -> tuple[str, dict[str, object]]:
     return name, said
 
 
-def _checked(name: str, key: str, value: Any) -> object:
+def _checked(name: str, key: str, value: object) -> object:
     def whole(number: object) -> bool:
         return type(number) is int and abs(number) < 2**63
 
@@ -353,7 +357,7 @@ def _checked(name: str, key: str, value: Any) -> object:
             return value
         raise OptionError(f'{name}: "{key}" must be {"a number" if key == "p" else "numbers, one for each failure"}')
     if key == "t":
-        if type(value) in (int, float) and abs(value) < 1e300:
+        if _finite(value):
             return float(value)
         raise OptionError(f'{name}: "t" must be seconds, a finite number')
     if key == "id":
@@ -365,7 +369,7 @@ def _checked(name: str, key: str, value: Any) -> object:
             return value
         raise OptionError(f'{name}: "{key}" must be a whole number')
     if key in ("estimate", "priority", "begin", "seconds", "downtime"):
-        if type(value) in (int, float) and abs(value) < 1e300:
+        if _finite(value):
             return float(value)
         raise OptionError(f'{name}: "{key}" must be a finite number')
     if isinstance(value, list) and value and all(whole(number) for number in value):
@@ -373,8 +377,8 @@ def _checked(name: str, key: str, value: Any) -> object:
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')
 
 
-def _finite(number: float) -> bool:
-    return type(number) in (int, float) and abs(number) < 1e300
+def _finite(number: object) -> TypeGuard[float]:
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < 1e300
 
 
 def _checked_job(job: dict[str, Any]) -> dict[str, Any]:

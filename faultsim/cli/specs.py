@@ -1,32 +1,38 @@
 """Policies and options as text on the command line: ``easy``, ``defragment:when=always,cost=10``."""
 
 from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from faultsim.checks import parsed
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
 from faultsim.machines import Machine
-from faultsim.policies import parse_policy
+from faultsim.policies import Placement, Policy, Scheduler, parse_policy
 from faultsim.policies.registry import MACHINES
 
+Chosen = TypeVar("Chosen", bound=Policy)
 
-def _with(policy: Any, **given: object) -> object:
+
+def _with(policy: Chosen, **given: object) -> Chosen:
     """`policy` with the options that were given separately (None: not given)."""
     values = {key: value for key, value in given.items() if value is not None}
-    allowed = [field.name for field in fields(policy)]
+    known: Any = policy  # each is a dataclass, which their common base is not
+    allowed = [field.name for field in fields(known)]
     for key in values:
         if key not in allowed:
             raise OptionError(
                 f"--{key.replace('_', '-')}: {policy.kind} {policy.name!r} has no such option; "
                 f"it has: {', '.join(allowed) or 'none'}"
             )
-    return replace(policy, **values) if values else policy
+    if not values:
+        return policy
+    changed: Chosen = replace(known, **values)
+    return changed
 
 
 def scheduler(
     text: str, *, order: str | None = None, reservation: str | None = None, max_growth: int | None = None
-) -> Any:
+) -> Scheduler:
     """The scheduler that `text` names.
 
     Examples
@@ -38,7 +44,7 @@ def scheduler(
     return _with(parse_policy("scheduler", text), order=chosen, reservation=reservation, max_growth=max_growth)
 
 
-def placement(text: str | None, *, box_order: str | None = None, on: Machine | None = None) -> Any:
+def placement(text: str | None, *, box_order: str | None = None, on: Machine | None = None) -> Placement | None:
     """The placement that `text` names; without it the default of the machine `on` (with `box_order`).
 
     Examples

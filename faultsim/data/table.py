@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeAlias, overload
+from typing import Any, ClassVar, Self, TypeAlias, TypedDict, overload
 
 import numpy as np
 
@@ -180,7 +180,14 @@ def _restored(kind: type[Table], parts: dict[str, Any]) -> Table:
     return object.__new__(kind)._fill(**parts)
 
 
-def together(tables: Sequence[Table], name: str) -> dict[str, Any]:
+class Together(TypedDict):
+    """Name and counts of several tables as one."""
+
+    name: str
+    dropped: dict[str, int]
+
+
+def together(tables: Sequence[Table], name: str) -> Together:
     """Name and counts of several tables as one; by default the name is theirs, joined with "+"."""
     dropped: dict[str, int] = {}
     for table in tables:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,14 +55,16 @@ def edge_columns(edges: Edges, jobs: int, labels: Sequence[str] | None, unit: st
     source, target = columns["edge_from"], columns["edge_to"]
     for ends in (source, target):
         _refuse(ends >= jobs, lambda row, ends=ends: f"job {ends[row]} is unknown; the jobs are 0 to {jobs - 1}")
-    _refuse(source == target, lambda row: f"job {_name(source[row], labels)} depends on itself (a cycle of one job)")
+    _refuse(
+        source == target, lambda row: f"job {_name(int(source[row]), labels)} depends on itself (a cycle of one job)"
+    )
     order = np.lexsort((target, source))
     columns = {name: read_only(values[order]) for name, values in columns.items()}
     source, target = columns["edge_from"], columns["edge_to"]
     again = (source[1:] == source[:-1]) & (target[1:] == target[:-1])
     if again.any():
         place = int(np.argmax(again))
-        pair = f"{_name(source[place], labels)} -> {_name(target[place], labels)}"
+        pair = f"{_name(int(source[place]), labels)} -> {_name(int(target[place]), labels)}"
         first, second = sorted((int(order[place]), int(order[place + 1])))
         raise InputError(f"edges, row {second}: {pair} already appears in row {first}; give each edge once")
     return columns
@@ -101,13 +103,13 @@ def _named_edges(values: Values, name: str) -> Values:
         raise InputError(f"edges, row {rest} ({field})" if rest else f"edges: {text}") from None
 
 
-def _refuse(bad: Flags, why: Any) -> None:
+def _refuse(bad: Flags, why: Callable[..., str]) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(f"edges, row {row}: {why(row)}")
 
 
-def _name(job: Any, labels: Sequence[str] | None) -> str:
+def _name(job: int, labels: Sequence[str] | None) -> str:
     return str(job) if labels is None else repr(labels[job])
 
 

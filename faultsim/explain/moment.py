@@ -72,9 +72,10 @@ class Moment:
         """The row of a job in `Simulation.log`, which lacks jobs that were dropped."""
         return job.row if self.state.world.live else job.index
 
-    def id_of(self, job: Job) -> Any:
+    def id_of(self, job: Job) -> int | str:
         """The id of a job, as Python's own type."""
-        return self.ids[self.row_of(job)].item()
+        id_: int | str = self.ids[self.row_of(job)].item()
+        return id_
 
     def find(self, row: int) -> Job | None:
         """The job of a row, if it waits or holds nodes."""

@@ -1,7 +1,7 @@
 """`Power`: what a node takes, in watts."""
 
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any
+from typing import Protocol
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -123,7 +123,16 @@ def power_of(power: Power | str) -> Power:
     return power if isinstance(power, Power) else Power.parse(power)
 
 
-def _energy(result: object, power: Power) -> Any:
+class _Used(Protocol):
+    """What is needed of a `faultsim.Energy`."""
+
+    kwh: float
+    per_useful_node_hour: float
+    of_failures: float
+
+
+def _energy(result: object, power: Power) -> _Used:
     if not hasattr(result, "energy"):
         raise OptionError(f"energy: expected a Result, got {checks.shown(result)}")
-    return result.energy(power)
+    used: _Used = result.energy(power)
+    return used

@@ -133,7 +133,7 @@ def simulated(
             expected.renewal
         ) else f"less than {100 * _LEAST:g} % of the time is expected"
     log = Workload([0.0], [job.runtime], [of.hosts], estimate=[job.runtime], columns={"shape": [str(of)]})
-    options: dict[str, Any] = {"checkpointing": rule, "recovery": Requeue(restart_cost=job.restart_cost)}
+    recovery = Requeue(restart_cost=job.restart_cost)
     per_second = pod.nodes / hosts.mtbf if trace is None else len(trace) / trace.span
     span = _LONGER * job.runtime / (expected.renewal * up)
     # A job that outlives the failures would end as though there were no more of them: all runs once again, for longer.
@@ -141,7 +141,7 @@ def simulated(
         took: list[float] = []
         hits = 0.0
         for failures in _failures_of_runs(pod, hosts, trace, span, seeds):
-            row = simulate(log, pod, failures=failures, **options).jobs.row(0)
+            row = simulate(log, pod, failures=failures, checkpointing=rule, recovery=recovery).jobs.row(0)
             if not float(row["finish"]) <= span:
                 break
             took.append(float(row["finish"]) - float(row["first_start"]))

@@ -196,11 +196,11 @@ def _of_ctypes(function: Any) -> _Found:
     return _Found(address, 0, [_ctypes_name(kind) for kind in (function.restype, *function.argtypes)])
 
 
-def _ctypes_name(kind: Any) -> str:
+def _ctypes_name(kind: object) -> str:
     if kind is None:
         return "void"
-    if isinstance(getattr(kind, "_type_", None), type):
-        return _ctypes_name(kind._type_) + " *"
+    if isinstance(target := getattr(kind, "_type_", None), type):
+        return _ctypes_name(target) + " *"
     if isinstance(kind, type) and issubclass(kind, ctypes._SimpleCData):
         known: dict[object, str] = {ctypes.c_double: "double", ctypes.c_float: "float", ctypes.c_void_p: "void *"}
         if getattr(kind, "_type_", "") in ("l", "q") and ctypes.sizeof(kind) == 8:

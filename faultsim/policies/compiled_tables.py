@@ -95,7 +95,7 @@ class CompiledScheduler(Tabled, Scheduler):
         self.repairs = checks.choice("value of repairs", repairs, ("known", "unknown"))
         self.order: QueueOrder = checked_order(order)
         self.made_of: object = source
-        self.table: object = table_of(SchedulerTable, source)
+        self.table: SchedulerTable = table_of(SchedulerTable, source)
         if not self.table.schedule:
             raise OptionError(f"scheduler {self.title!r} has no function schedule")
         for name in ("state_bytes", "job_bytes"):
@@ -167,7 +167,7 @@ class CompiledPlacement(Tabled, Placement):
         self.version: str = check_version("placement", version)
         self.box_order: BoxOrderWord = checks.choice("box_order", box_order, BOX_ORDERS)
         self.made_of: object = source
-        self.table: object = table_of(PlacementTable, source)
+        self.table: PlacementTable = table_of(PlacementTable, source)
 
     @classmethod
     def is_written(cls) -> bool:

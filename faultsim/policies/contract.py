@@ -2,6 +2,7 @@
 
 import ctypes
 import pickle
+from collections.abc import Callable
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -16,7 +17,7 @@ from ctypes import (
     c_void_p,
 )
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 from faultsim.errors import OptionError
 
@@ -56,7 +57,7 @@ class Pass(ctypes.Structure):
 
 
 #: Field of faultsim_boxes_t, or of faultsim_nodes_t -> the type of the function.
-QUESTIONS: dict[str, Any] = {
+QUESTIONS: "dict[str, type[ctypes._CFunctionType]]" = {
     "busy": CFUNCTYPE(c_int, c_void_p, c_int32, c_int32, c_int32),
     "left": CFUNCTYPE(c_int32, c_void_p, c_int64),
     "failing": CFUNCTYPE(c_int32, c_void_p, c_int64),
@@ -84,7 +85,15 @@ class Nodes(ctypes.Structure):
     ]  # fmt: skip
 
 
-class SchedulerTable(ctypes.Structure):
+class Table(ctypes.Structure):
+    """What both tables begin with, and what says which of them it is."""
+
+    KIND: ClassVar[int]
+    WHAT: ClassVar[str]
+    name: bytes
+
+
+class SchedulerTable(Table):
     """faultsim_scheduler_t."""
 
     KIND, WHAT = 0x48435346, "scheduler"
@@ -95,7 +104,7 @@ class SchedulerTable(ctypes.Structure):
     ]  # fmt: skip
 
 
-class PlacementTable(ctypes.Structure):
+class PlacementTable(Table):
     """faultsim_placement_t."""
 
     KIND, WHAT = 0x434C5046, "placement"
@@ -106,9 +115,8 @@ class PlacementTable(ctypes.Structure):
     ]  # fmt: skip
 
 
-_TABLES: dict[int, type[SchedulerTable | PlacementTable]] = {
-    table.KIND: table for table in (SchedulerTable, PlacementTable)
-}
+OneTable = TypeVar("OneTable", bound=Table)
+_TABLES: dict[int, type[Table]] = {table.KIND: table for table in (SchedulerTable, PlacementTable)}
 
 
 class Compiled:
@@ -134,7 +142,7 @@ class Compiled:
 
     def __reduce__(self) -> tuple[object, ...]:
         if isinstance(self.source, str):
-            made: Any = type(self)
+            made: Callable[..., Compiled] = type(self)
             return partial(made, self.source, **self.options()), ()
         raise pickle.PicklingError(
             f"{self!r} is an address in this process: run on threads, give its name as 'module:attribute', or define "
@@ -146,7 +154,7 @@ class Tabled(Compiled):
     """One that is a table of functions."""
 
     __slots__ = ()
-    table: Any
+    table: Table
     made_of: object
 
     @property
@@ -157,7 +165,7 @@ class Tabled(Compiled):
     @property
     def title(self) -> str:
         """Its name by its table."""
-        return str(self.table.name.decode("utf-8", "replace"))
+        return self.table.name.decode("utf-8", "replace")
 
     @property
     def address(self) -> int:
@@ -205,7 +213,7 @@ def capsule_parts(capsule: object) -> tuple[str, int, int]:
     return (name or b"").decode("utf-8", "replace"), get_pointer(capsule, name), get_context(capsule) or 0
 
 
-def table_of(wanted: Any, source: object) -> Any:
+def table_of(wanted: type[OneTable], source: object) -> OneTable:
     """The table that an object carries, checked: a PyCapsule of its name, or an object of ctypes that begins it."""
     what, name = wanted.WHAT, f"faultsim_{wanted.WHAT}_t"
     if isinstance(source, str):

@@ -187,7 +187,7 @@ class Slurm(Scheduler):
     def from_parts(cls, options: Lowered, arrays: Mapping[str, Values] | None) -> Self:
         """The inverse of `lower`."""
         left_out = ("order", "repairs", "conf", "version")
-        given: Any = {name: _tuples(value) for name, value in options.items() if name not in left_out}
+        given: dict[str, Any] = {name: _tuples(value) for name, value in options.items() if name not in left_out}
         return cls(options["version"], conf=_conf_of(options.get("conf")), **given)
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from faultsim import checks
 from faultsim.data.limits import FREE, limits
@@ -16,26 +16,26 @@ from faultsim.data.whole_files import check_name
 from faultsim.errors import InputError
 
 
-def _gzip(file: Any) -> object:
+def _gzip(file: IO[bytes]) -> io.BufferedIOBase:
     import gzip
 
     return gzip.GzipFile(fileobj=file, mode="rb")
 
 
-def _xz(file: Any) -> object:
+def _xz(file: IO[bytes]) -> io.BufferedIOBase:
     import lzma
 
     return lzma.LZMAFile(file)
 
 
-def _bzip2(file: Any) -> object:
+def _bzip2(file: IO[bytes]) -> io.BufferedIOBase:
     import bz2
 
     return bz2.BZ2File(file)
 
 
 # Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
-_MAGIC: tuple[tuple[bytes, Callable[[object], Any]], ...] = (
+_MAGIC: tuple[tuple[bytes, Callable[[IO[bytes]], io.BufferedIOBase]], ...] = (
     (b"\x1f\x8b", _gzip),
     (b"\xfd7zXZ\x00", _xz),
     (b"BZh", _bzip2),
@@ -246,13 +246,13 @@ class Lines:
 
         most, total, lines = self._limits, 0, 0
         packed: _Counted | None = None
-        stream = file
+        stream: IO[bytes] | io.BufferedIOBase = file
         try:
             start = cast(io.BufferedReader, file).peek(6)[:6]
             for magic, opener in _MAGIC:
                 if start.startswith(magic):
                     packed = _Counted(file)
-                    stream = opener(packed)
+                    stream = opener(cast(IO[bytes], packed))
             while data := stream.read(self._block_size):
                 total += len(data)
                 if total > most.bytes:

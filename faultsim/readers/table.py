@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
@@ -112,8 +112,10 @@ class Reader(Generic[Data]):
         return f"{_WORDS[self.gives]}, {self.summary}"
 
 
+#: A format, where the same code serves all.
+AnyReader: TypeAlias = Reader[Any]
 #: Every format; of those that a first line fits, the last is meant.
-READERS: tuple[Reader[Any], ...] = (
+READERS: tuple[AnyReader, ...] = (
     Reader(Workload, "swf", read_swf, ".swf", "Standard Workload Format", lambda line: True),
     Reader(
         Workload,
@@ -282,7 +284,7 @@ def _names_of_parquet(path: str | os.PathLike[str]) -> frozenset[bytes]:
         return frozenset()
 
 
-def candidates(path: str | os.PathLike[str]) -> list[Reader[Any]]:
+def candidates(path: str | os.PathLike[str]) -> list[AnyReader]:
     """Every reader that fits a file, the likeliest first: by the end of its name, then by how it begins.
 
     Raises
@@ -294,7 +296,7 @@ def candidates(path: str | os.PathLike[str]) -> list[Reader[Any]]:
     for end in (".gz", ".xz", ".bz2"):
         stem = stem.removesuffix(end)
     flows, traces, logs = readers_of(Workflow), readers_of(FailureTrace), readers_of(Workload)
-    found: list[Reader[Any]] = [
+    found: list[AnyReader] = [
         row for row in flows.values() if row.extension != ".json" and stem.endswith(row.extension)
     ]
     begins = beginning(path)
@@ -389,7 +391,7 @@ def read_as(path: str | os.PathLike[str], gives: type[Data], reader: Reader[Data
         raise InputError(f"{path}: a {found.called}, and no {_WORDS[gives]}: {_TAKES[found.gives]}{mend}") from None
 
 
-def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
+def what_is(path: str | os.PathLike[str]) -> AnyReader:
     """The likeliest reader of a file of any kind: see `candidates`.
 
     Raises

@@ -5,13 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.torus.listed_face import ListedRule
+from faultsim.arrays import Flags
 from faultsim.entries import entry
 from faultsim.errors import InputError
 
@@ -286,11 +286,11 @@ class TorusTopology:
         count, complete = self._rule.anchors(*self._numbers(torus, shape))
         return int(count), int(complete)
 
-    def filled(self, torus: int) -> Any:
+    def filled(self, torus: int) -> Flags:
         """Which cells of a torus, in the order of ``cells``, have a node: array of bool."""
         return np.array(self.tori[self._numbers(torus)[0]].cells) >= 0
 
-    def reached(self, torus: int, size: int) -> object:
+    def reached(self, torus: int, size: int) -> Flags:
         """Which cells of a torus, in the order of ``cells``, are in a complete box of a size: array of bool."""
         torus = self._numbers(torus)[0]
         x, y, z = self.tori[torus].dims
@@ -413,7 +413,8 @@ class _Parser:
             raise self.fail(where, f"keys are needed, got {given!r:.40}")
         return next((given[name] for name in _NAMES.get(key, (key,)) if name in given), None)
 
-    def known(self, where: str, given: object, *keys: str) -> None:
+    def known(self, where: str, given: object, *keys: str) -> Mapping[str, object]:
+        """What was given, if its keys are known."""
         if not isinstance(given, Mapping):
             raise self.fail(where, f"keys are needed, got {given!r:.40}")
         names = [name for key in keys for name in _NAMES.get(key, (key,))]
@@ -422,8 +423,9 @@ class _Parser:
                 raise self.fail(
                     where, f"unknown key {key!r}{checks.did_you_mean(str(key), names)}; known: {', '.join(names)}"
                 )
+        return given
 
-    def topology(self, section: Any, skipped: list[str]) -> TorusTopology:
+    def topology(self, section: object, skipped: list[str]) -> TorusTopology:
         if isinstance(section, Mapping):
             self.known("torus3d", section, "tori")
             section = self.get("torus3d", section, "tori")
@@ -438,8 +440,8 @@ class _Parser:
         except InputError as error:
             raise self.fail("", str(error)) from None
 
-    def torus(self, where: str, given: Any) -> TopologyTorus:
-        self.known(where, given, "name", "dims", "nodes", "regions", "shapes")
+    def torus(self, where: str, section: object) -> TopologyTorus:
+        given = self.known(where, section, "name", "dims", "nodes", "regions", "shapes")
         name = str(given.get("name", where))
         where = f"torus {name!r}"
         dims = self.three(f"{where}, dims", self.get(where, given, "dims"), 1)
@@ -454,7 +456,10 @@ class _Parser:
             if len(names) != whole:
                 raise self.fail(where, f"{_joined(dims)} has {whole} cells, got {len(names)} nodes")
             cells = [self.number(each) for each in names]
-        for number, region in enumerate(given.get("regions") or [], 1):
+        regions = given.get("regions") or []
+        if not isinstance(regions, list):
+            raise self.fail(where, f"a list of regions is needed, got {regions!r:.40}")
+        for number, region in enumerate(regions, 1):
             self.region(f"{where}, region {number}", region, dims, cells)
         placements = self.get(where, given, "shapes") or []
         if not isinstance(placements, list):
@@ -462,8 +467,8 @@ class _Parser:
         shapes = tuple(self.shape(f"{where}, placement {number}", each) for number, each in enumerate(placements, 1))
         return TopologyTorus(name, dims, tuple(cells), shapes)
 
-    def region(self, where: str, given: Any, dims: Three, cells: list[int]) -> None:
-        self.known(where, given, "name", "start", "dims", "nodes")
+    def region(self, where: str, section: object, dims: Three, cells: list[int]) -> None:
+        given = self.known(where, section, "name", "start", "dims", "nodes")
         start = self.three(f"{where}, start", self.get(where, given, "start") or (0, 0, 0), 0)
         extents = self.three(f"{where}, dims", self.get(where, given, "dims"), 1)
         names = self.hosts(f"{where}, nodes", given.get("nodes"))
@@ -486,23 +491,24 @@ class _Parser:
                 raise self.fail(where, "overlaps an earlier region")
             cells[cell] = self.number(name)
 
-    def shape(self, where: str, given: Any) -> TopologyShape:
-        self.known(where, given, "name", "dims", "spacing", "seed")
+    def shape(self, where: str, section: object) -> TopologyShape:
+        given = self.known(where, section, "name", "dims", "spacing", "seed")
         dims = self.three(f"{where}, dims", self.get(where, given, "dims"), 1)
         spacing = self.three(f"{where}, spacing", given.get("spacing") or (0, 0, 0), 0)
         seed = self.three(f"{where}, seed", given.get("seed") or (0, 0, 0), 0)
         steps = [step or extent for step, extent in zip(spacing, dims, strict=True)]
         return TopologyShape(dims, (steps[0], steps[1], steps[2]), seed)
 
-    def three(self, where: str, given: Any, low: int) -> Three:
+    def three(self, where: str, given: object, low: int) -> Three:
         if isinstance(given, Mapping):
             self.known(where, given, "x", "y", "z")
             given = [given.get(axis, low) for axis in "xyz"]
         if isinstance(given, str):
             given = [int(part) if part.strip().isdigit() else part for part in re.split("[x,]", given)]
-        is_three = isinstance(given, list | tuple) and len(given) == 3
-        if not is_three or not all(
-            isinstance(each, int) and not isinstance(each, bool) and each >= low for each in given
+        if (
+            not isinstance(given, list | tuple)
+            or len(given) != 3
+            or not all(isinstance(each, int) and not isinstance(each, bool) and each >= low for each in given)
         ):
             raise self.fail(where, f"three whole numbers of at least {low} are needed, got {given!r:.60}")
         return given[0], given[1], given[2]

@@ -2,13 +2,14 @@
 
 import ctypes
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import DecisionError
+from faultsim.policies.compiled_tables import CompiledScheduler
 from faultsim.policies.contract import ACTS, FAILING_NODES, QUESTIONS, VERSION, Boxes, Nodes, Pass, Release
 from faultsim.reference.decisions import Decision
 from faultsim.reference.job import Job, expected_if_started
@@ -55,7 +56,8 @@ class CompiledPass:
         What went wrong; from then on nothing is done.
     """
 
-    def __init__(self, state: State, order: list[Job], policy: Any) -> None:
+    def __init__(self, state: State, order: list[Job], policy: CompiledScheduler) -> None:
+
         self.state, self.policy, self.waiting = state, policy, list(order)
         self.decision = Acting(state, "schedule", order)
         self.error: BaseException | None = None
@@ -77,7 +79,7 @@ class CompiledPass:
             setattr(face, name, self.kept[-1])
         self.renew()
 
-    def column(self, kind: Any, values: list[Any]) -> object:
+    def column(self, kind: Any, values: Sequence[object]) -> object:
         """An array that is kept for as long as the pass."""
         self.kept.append((kind * max(len(values), 1))(*values))
         return self.kept[-1]
@@ -117,10 +119,17 @@ class CompiledPass:
     def refuse(self, what: int, place: int = -1, number: float = 0.0) -> None:
         state = self.state
         job = self.waiting[place] if 0 <= place < len(self.waiting) else None
-        found = {"place": place, "waiting": len(self.waiting), "number": number}
-        found |= {"row": job.row if job else -1, "need": job.needs if job else 0}
-        placed = state.table is not None
-        raise self.policy.refused(what, now=state.now, free=state.open_to_start, placed=placed, **found)
+        raise self.policy.refused(
+            what,
+            now=state.now,
+            free=state.open_to_start,
+            need=job.needs if job else 0,
+            placed=state.table is not None,
+            place=place,
+            waiting=len(self.waiting),
+            number=number,
+            row=job.row if job else -1,
+        )
 
     def at(self, place: int) -> Job:
         if not 0 <= place < len(self.waiting):
@@ -198,7 +207,8 @@ def box(state: State, job: Job, candidates: list[Box], occupied: int, window: Wi
     def failing(_: int, k: int) -> int:
         return predicted_in(state, [candidates[k]], window)[0] if 0 <= k < len(candidates) else 0
 
-    for name, function in {"busy": busy, "left": left, "failing": failing}.items():
+    answers: dict[str, Callable[..., int]] = {"busy": busy, "left": left, "failing": failing}
+    for name, function in answers.items():
         kept.append(QUESTIONS[name](function))
         setattr(face, name, kept[-1])
     index: int = policy.table.choose(ctypes.addressof(face), policy.table.data)

@@ -1,7 +1,7 @@
 """Nodes that take no new jobs until they are resumed (model.md#drained)."""
 
 import operator
-from typing import Any
+from typing import SupportsIndex, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def drained_nodes(state: State) -> Integers:
     return np.array([node for node in range(state.nodes) if mask >> node & 1], np.int32)
 
 
-def _checked(state: State, which: Any, drain: bool) -> int:
+def _checked(state: State, which: object, drain: bool) -> int:
     """The node of a drain or a resume."""
     if state.world.no_drains:
         raise DecisionError(f"drain is not available {state.world.no_drains}")
@@ -41,7 +41,7 @@ def _checked(state: State, which: Any, drain: bool) -> int:
             "drain needs: give record=True"
         )
     try:
-        node = operator.index(which)
+        node = operator.index(cast(SupportsIndex, which))
     except TypeError:
         raise DecisionError(f"a node is named by a whole number, not by {checks.shown(which)}") from None
     if not 0 <= node < state.nodes:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Generator, Mapping
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -320,11 +320,11 @@ class Run:
         job, rules = self.job_at(row), self.state.eligibility
         return rules is not None and job in rules.on_hold
 
-    def job_at(self, row: Any) -> Job:
+    def job_at(self, row: object) -> Job:
         """The job of a row."""
         jobs = {job.row: job for job in self.state.jobs}
         try:
-            number = operator.index(row)
+            number = operator.index(cast(SupportsIndex, row))
         except TypeError:
             raise DecisionError(f"a job is named by its row, a whole number, not by {checks.shown(row)}") from None
         if number not in jobs:

@@ -68,7 +68,7 @@ def ticks(table: TickRows | None) -> list[tuple[float, frozenset[int]]]:
     return [(t, frozenset(node[first[i] : first[i + 1]])) for i, t in enumerate(times)]
 
 
-def rows(table: object, *names: str) -> list[Any]:
+def rows(table: object, *names: str) -> list[tuple[Any, ...]]:
     """The rows of a table; None is no row."""
     if table is None:
         return []

@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn, SupportsIndex, cast
 
 import numpy as np
 
@@ -150,10 +150,10 @@ class Live(Run):
 
     # -- below
 
-    def node_at(self, node: Any) -> int:
+    def node_at(self, node: object) -> int:
         """A node that there is."""
         try:
-            number = operator.index(node)
+            number = operator.index(cast(SupportsIndex, node))
         except TypeError:
             refuse(f"a node is named by a whole number, not by {checks.shown(node)}")
         if not 0 <= number < self.state.nodes:

@@ -1,8 +1,8 @@
 """What somebody outside is asked besides passes: at failures, requests for checkpoints and ticks (model.md#asked)."""
 
 import math
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Mapping
+from types import MethodType
 
 from faultsim.policies.base import nothing_returned
 from faultsim.policies.settings import Settings
@@ -15,11 +15,11 @@ from faultsim.reference.state import Question, State
 _ANSWERS = {"failure": "recovery", "checkpoint": "checkpointing", "tick": "rescheduling"}
 
 
-def answerers(settings: Settings) -> dict[str, object]:
+def answerers(settings: Settings) -> dict[str, MethodType | None]:
     """Kind of decision -> the method that answers it, None where the caller does; kinds that nobody is asked are not
     there.
     """
-    found: dict[str, object] = dict.fromkeys(settings.scheduler.get("at", ()))
+    found: dict[str, MethodType | None] = dict.fromkeys(settings.scheduler.get("at", ()))
     for kind, policy, method in (
         ("failure", "recovery", "react"),
         ("checkpoint", "checkpointing", "wants"),
@@ -34,7 +34,7 @@ def answerers(settings: Settings) -> dict[str, object]:
 
 def ask(
     state: State,
-    answerers: dict[str, Any],
+    answerers: Mapping[str, MethodType | None],
     kind: str,
     job: Job | None = None,
     *,

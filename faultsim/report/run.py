@@ -1,7 +1,7 @@
 """The report of a run, optionally compared with others: metrics, figures, the ledger, its jobs, its provenance."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from faultsim.results.part import require_over
 from faultsim.results.provenance import plain
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from faultsim.results.result import Result
 
 JOBS_SHOWN = 100
@@ -132,7 +134,7 @@ def pictures() -> Pictures:
     """Makes pictures whose ids differ, each from a function that draws a figure: for wide and for narrow pages."""
     count = iter(range(10_000))
 
-    def draw(figure: Callable[[], Any], alt: str, caption: str = "", *, broad: bool = False) -> Picture:
+    def draw(figure: Callable[[], "Figure"], alt: str, caption: str = "", *, broad: bool = False) -> Picture:
         wide = inline_svg(figure(), f"f{next(count)}", alt)
         with at_most_wide(NARROW):
             narrow = inline_svg(figure(), f"f{next(count)}", alt)

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,7 +77,23 @@ def legend_below(figure: "Figure", ax: "Axes", columns: int) -> None:
     )
 
 
-def titled(figure: "Figure", text: str, evidence: Any) -> None:
+class Replicated(Protocol):
+    """What is needed of a plan."""
+
+    @property
+    def replicates(self) -> int: ...
+
+
+class Shown(Protocol):
+    """What is needed of the evidence of a study."""
+
+    @property
+    def what(self) -> Replicated: ...
+    @property
+    def quick(self) -> bool: ...
+
+
+def titled(figure: "Figure", text: str, evidence: Shown) -> None:
     """The title of a figure, with the number of replicates, and whether it was a quick run."""
     count = evidence.what.replicates
     replicates = f"{count} replicate{'s' if count > 1 else ''}"

@@ -4,12 +4,11 @@ One by one they take longer than a short run.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from faultsim._core.job_terms import COLUMNS, job_terms
+from faultsim.data.lowered import EngineOutput
 from faultsim.results.ledger import LEDGER_ACCOUNTS, share_lost
 from faultsim.results.metrics import cut_share
 
@@ -26,7 +25,7 @@ _ZERO = dict.fromkeys(
 
 
 def metrics_at_once(
-    output: Mapping[str, Any], nodes: int, begin: int, end: int, *, failures: bool, checkpoints: bool
+    output: EngineOutput, nodes: int, begin: int, end: int, *, failures: bool, checkpoints: bool
 ) -> dict[str, float]:
     """All metrics that sweeps keep, by name.
 
@@ -101,7 +100,7 @@ def metrics_at_once(
     return made
 
 
-def _of_runs(output: Mapping[str, Any], begin: int, end: int) -> tuple[dict[str, Any], int, int]:
+def _of_runs(output: EngineOutput, begin: int, end: int) -> tuple[EngineOutput, int, int]:
     """The columns of the jobs that did not end without a run, and which of these count."""
     ran = ~output["without_run"]
     names = [*COLUMNS, *(name for name in ("cut",) if name in output)]
@@ -109,7 +108,7 @@ def _of_runs(output: Mapping[str, Any], begin: int, end: int) -> tuple[dict[str,
     return {**output, **columns}, int(np.count_nonzero(ran[:begin])), int(np.count_nonzero(ran[:end]))
 
 
-def _without_jobs(output: Mapping[str, Any], nodes: int) -> dict[str, float]:
+def _without_jobs(output: EngineOutput, nodes: int) -> dict[str, float]:
     """The metrics of a run of which no counted job has run."""
     ledger, makespan = output["ledger"], output["makespan_end"] - output["makespan_begin"]
     capacity, jobs = nodes * makespan, len(output["submit"])

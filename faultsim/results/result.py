@@ -16,6 +16,7 @@ from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import FIRST_ENDED, FIRST_WITHOUT_RUN, JOB_STATES, NUMBER_TIMED_OUT
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
+from faultsim.data.lowered import EngineOutput
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, ColumnTable, ListedColumns, ReadOnlyDict, TablesOfAResult
 from faultsim.data.workload import Workload, as_it_is
@@ -203,7 +204,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
     #: What `why` calls.  It repeats the run, so `faultsim.simulation`, which imports results, enters it.
     explain: ClassVar[Callable[["Result", int, Mapping[str, Any]], Why]]
 
-    def __init__(self, output: Mapping[str, Any], record: Record) -> None:
+    def __init__(self, output: EngineOutput, record: Record) -> None:
         if not isinstance(record, Record) or not getattr(output, "keys", set)() >= _NEEDED:
             raise OptionError("Result: it comes from simulate, Simulation.result, load_result and the like")
         self._output = _with_held(output)
@@ -724,7 +725,7 @@ class Result(Pickled, TablesOfAResult, GoodputOfAResult, OldNames):
         return "\n".join(lines)
 
 
-def _with_held(output: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_held(output: EngineOutput) -> EngineOutput:
     """What an engine returned, with the nodes that jobs held as columns that are listed on demand."""
     held = output.get("allocations", {})
     return {**output, "allocations": Held(held)} if "ranges" in held else output

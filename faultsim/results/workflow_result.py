@@ -9,8 +9,9 @@ import numpy as np
 
 from faultsim import checks
 from faultsim.arrays import Floats, Values
-from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
+from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, Column, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.lowered import EngineOutput
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, TablesOfAResult
 from faultsim.data.workflow import Workflow
@@ -46,7 +47,7 @@ class WorkflowResult(TablesOfAResult):
 
     def __init__(
         self,
-        output: Mapping[str, Any],
+        output: EngineOutput,
         *,
         workflows: Sequence[Workflow],
         resources: Resources,
@@ -83,7 +84,7 @@ class WorkflowResult(TablesOfAResult):
         if "events_table" in output:
             self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS, "events")
 
-    def _named(self, table: Mapping[str, Values], columns: Sequence[Any], what: str) -> Columns:
+    def _named(self, table: Mapping[str, Values], columns: Sequence[Column], what: str) -> Columns:
         """The columns of an engine table, whose jobs are numbered consecutively, with workflow and job."""
         sizes = [len(workflow) for workflow in self._workflows]
         first = np.cumsum([0, *sizes[:-1]], dtype=np.int32)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
 
 from faultsim.errors import MissingExtraError, OptionError
 from faultsim.rl.vector import VectorEnvironment
@@ -67,6 +68,7 @@ class _Calls:
     _seeds: list[int | None]
     _reset_seeds: Callable[[], None]
     _reset_options: Callable[[], None]
+    _actions: ArrayLike | None
 
     def __init__(self, envs: VectorEnvironment) -> None:
         self._envs, self._actions, self._clock = envs, None, time.perf_counter()
@@ -86,7 +88,7 @@ class _Calls:
         self._reset_options()
         return seen
 
-    def step_async(self, actions: Any) -> None:
+    def step_async(self, actions: ArrayLike) -> None:
         """Keep the actions for `step_wait`."""
         self._actions = actions
 

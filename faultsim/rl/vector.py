@@ -9,10 +9,11 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, create_empty_array
+from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim._core.door import Door
-from faultsim.arrays import Flags, LongIntegers, Values
+from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, NotAvailableError, OptionError
@@ -30,10 +31,10 @@ from faultsim.rl.rewards import GAMMA, RewardChoice
 from faultsim.simulation.run import Run
 from faultsim.synthetic import lublin
 
-Step = tuple[Any, Any, Any, Any, dict[str, Any]]
+Step = tuple[Any, Floats, Flags, Flags, dict[str, Any]]
 
 
-class VectorEnvironment(VectorEnv[Any, Any, Any]):
+class VectorEnvironment(VectorEnv[Any, ArrayLike, Values]):
     """Many environments at once, with the interface of Gymnasium.
 
     A subclass sets `_engine`, which steps them and writes what they give into `_out`.

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -45,6 +45,24 @@ _MOST_ID = 2**62
 
 class Stopped(Exception):
     """A run was told to stop between two slices: another run failed, or the user pressed Ctrl-C."""
+
+
+class Wishes(TypedDict, total=False):
+    """What a job asks for from now on, where that is other than before; durations in seconds once they are checked."""
+
+    estimate: checks.Duration | None
+    size: int | None
+    priority: float | None
+    begin: checks.Duration | None
+
+
+class Change(TypedDict, total=False):
+    """The same, checked."""
+
+    estimate: float
+    size: int
+    priority: float
+    begin: float
 
 
 class Execution:
@@ -232,7 +250,7 @@ class Execution:
         estimate, columns = expected_runtimes(run, log), log.columns  # by row, as the engine numbers jobs
         self.engine.take_over(scheduler, *scheduler_parts(scheduler, run.kind, estimate, log.size, columns))
 
-    def decided_change(self, row: int, given: Mapping[str, Any]) -> None:
+    def decided_change(self, row: int, given: Wishes) -> None:
         """A decision gives a waiting job other values."""
         self.change(row, **checked_change(**given), decided=True)
 
@@ -366,9 +384,9 @@ def checked_change(
     size: int | None = None,
     priority: float | None = None,
     begin: checks.Duration | None = None,
-) -> dict[str, Any]:
+) -> Change:
     """What a job asks for from now on, as `Simulation.change` and `Decision.change` take it."""
-    given: dict[str, Any] = {}
+    given: Change = {}
     if estimate is not None:
         given["estimate"] = checks.duration("estimate", estimate, low=0.0)
     if size is not None:

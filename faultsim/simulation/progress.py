@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from faultsim.errors import OptionError
 
@@ -43,8 +42,9 @@ def reporting(progress: "bool | Progress", what: str) -> Iterator[Progress | Non
             yield _Lines(what)
             return
         from rich.console import Console
+        from rich.progress import ProgressColumn
 
-        columns: list[Any] = [
+        columns: list[ProgressColumn] = [
             TextColumn(what),
             BarColumn(),
             MofNCompleteColumn(),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from faultsim._core.decisions import Decision
 from faultsim.arrays import Floats, Integers
 from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition, SlurmQos, SlurmRecord
 from faultsim.data.workload import Workload
@@ -92,7 +92,7 @@ class SlurmDecisions(Scheduler):
         classes = np.full_like(asks.classes, np.iinfo(asks.classes.dtype).max)
         return replace(asks, memory=memory, exclusive=asks.exclusive | self._jobs.whole, classes=classes)
 
-    def schedule(self, decision: Any) -> None:
+    def schedule(self, decision: Decision) -> None:
         """Tell the controller what has happened, and do what it says."""
         now = float(decision.now)
         if now < self._now:
@@ -126,7 +126,7 @@ class SlurmDecisions(Scheduler):
             self._wake = soon
             decision.wake(soon)
 
-    def _hear(self, decision: Any, now: float) -> None:
+    def _hear(self, decision: Decision, now: float) -> None:
         """What has changed since the last decision."""
         controller = self._controller
         queue, running = set(decision.queue.tolist()), set(decision.running.tolist())

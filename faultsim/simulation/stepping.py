@@ -380,7 +380,7 @@ class Simulation(checks.OldNames):
             self._note("submit", self._execution.submit(log, unknown=mask), unknown=mask)
 
     def _submit_one(
-        self, submit: Any, runtime: Any, size: Any, estimate: Any, id: Any, others: tuple[object, object, object]
+        self, submit: Any, runtime: Any, size: object, estimate: Any, id: object, others: tuple[object, ...]
     ) -> bool:
         """Whether this was one job, and is submitted; if not, `submit` does it, or says why not."""
         if (
@@ -830,12 +830,19 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
 
 
 def _log_of(
-    submit: Any, runtime: Any, size: Any, estimate: Any, id: Any, user: Any, columns: Any, unknown: Any
+    submit: ArrayLike | None,
+    runtime: ArrayLike | None,
+    size: ArrayLike | None,
+    estimate: ArrayLike | None,
+    id: ArrayLike | None,
+    user: ArrayLike | None,
+    columns: Mapping[str, ArrayLike] | None,
+    unknown: bool | ArrayLike,
 ) -> tuple[Workload, bool | ArrayLike]:
     """Columns of jobs that arrive, or values of one, as a log, and which run times are unknown."""
     if submit is None or size is None:
         raise OptionError("submit: give submit= and size= of the jobs, or a log")
-    many = checks.real_array("submit", np.atleast_1d(submit)) if np.ndim(submit) <= 1 else submit
+    many = checks.real_array("submit", np.atleast_1d(submit)) if np.ndim(submit) <= 1 else np.asarray(submit)
     given = {"runtime": runtime, "size": size, "estimate": estimate, "id": id, "user": user}
     parts: dict[str, Any] = {name: _column(value) for name, value in given.items() if value is not None}
     if runtime is None:
@@ -845,7 +852,7 @@ def _log_of(
     return Workload(many, **parts), unknown
 
 
-def _column(value: Any) -> Any:
+def _column(value: ArrayLike) -> object:
     return [value] if np.ndim(value) == 0 else value
 
 

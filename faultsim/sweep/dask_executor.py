@@ -10,11 +10,11 @@ import logging
 import pickle
 import socket
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from faultsim import checks
@@ -36,18 +36,27 @@ PATIENCE = 20.0
 KEPT = 2**30
 
 
+class Client(Protocol):
+    """What is needed of a ``distributed.Client``."""
+
+    def get_executor(self, *, pure: bool, retries: int) -> Executor: ...
+    def nthreads(self) -> Mapping[str, int]: ...
+    def submit(self, function: Callable[[bytes], object], blob: bytes, *, pure: bool) -> object: ...
+
+
 class Dask(Pool):
     """Batches on a Dask cluster; the client stays the caller's."""
 
     target = 0.5
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         distributed = checks.extra("distributed.scheduler", "dask", "a Dask cluster")
         self._client = client
         self.lost = (*Pool.lost, distributed.KilledWorker)
-        config: Any = importlib.import_module("dask.config")
         # Dask warns once about large graphs, and a single long log is one.
-        self._quiet = partial(config.set, {"distributed.admin.large-graph-warning-threshold": "1 GB"})
+        self._quiet = partial(
+            importlib.import_module("dask.config").set, {"distributed.admin.large-graph-warning-threshold": "1 GB"}
+        )
         # Not pure: a task's name is not derived from its content. If a worker dies, its batch is retried elsewhere.
         self._executor = client.get_executor(pure=False, retries=3)
         self._sent: OrderedDict[str, tuple[object, int]] = OrderedDict()
@@ -108,7 +117,7 @@ def _by_name(thing: object) -> bool:
     return True
 
 
-def _pickler(base: Any, file: io.BytesIO, names: Mapping[int, str]) -> Any:
+def _pickler(base: Any, file: io.BytesIO, names: Mapping[int, str]) -> pickle.Pickler:
     """A pickler that omits large inputs and refers to them by their digests."""
 
     class Packer(base):  # type: ignore[misc]

@@ -17,6 +17,8 @@ from faultsim.data.workload import Workload
 from faultsim.entries import entry
 from faultsim.errors import InputError
 from faultsim.machines import Machine
+from faultsim.policies import Scheduler
+from faultsim.policies.words import SchedulerWord
 from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
 
@@ -121,7 +123,7 @@ def forecast(
     state: QueueState,
     history: Workload,
     *,
-    scheduler: Any = "easy",
+    scheduler: Scheduler | SchedulerWord = "easy",
     failures: FailureTrace | None = None,
     arrivals: bool = True,
     replicates: int = 200,

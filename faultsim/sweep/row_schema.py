@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from faultsim.data.event_kinds import JobState
+from faultsim.data.lowered import EngineOutput
 from faultsim.errors import OptionError
 from faultsim.results.at_once import metrics_at_once
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -56,7 +57,7 @@ _STOPS_NO_JOB = frozenset(("fcfs", "easy", "backfill", "conservative"))
 
 
 def row_of(
-    output: Mapping[str, Any], nodes: int, settings: Mapping[str, Any], cut: tuple[float, float] = (0.0, 0.0)
+    output: EngineOutput, nodes: int, settings: Mapping[str, Any], cut: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
     """The same of what an engine gives.
 

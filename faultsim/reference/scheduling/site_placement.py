@@ -1,7 +1,6 @@
 """Which nodes of a site a job gets (model.md#site-placement)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from faultsim.reference.capacity import Amounts
 from faultsim.reference.job import Job
@@ -89,8 +88,8 @@ def without_cost(nodes: Nodes, ask: Ask, node: int, cores: int, head: Ask, head_
 
 def rule_of(state: State) -> Rule:
     """The placement rule."""
-    rule: Any = state.rules["placement"]
-    return rule  # type: ignore[no-any-return]
+    rule: Rule = state.rules["placement"]
+    return rule
 
 
 # -- the rules: `count` nodes with `ask.cores` on each, or `count` cores in all, of those that are offered

@@ -16,6 +16,7 @@ from faultsim.reproduce.pictures import HOLLOW, legend_below, printed_edges, pri
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LOGS = ("nasa", "sdsc")
@@ -145,7 +146,7 @@ def _fig6(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _beside_line(ax: Any, at: float, words: str, left: bool) -> None:
+def _beside_line(ax: "Axes", at: float, words: str, left: bool) -> None:
     """What a line at `at` means, at its foot."""
     ax.annotate(
         words, (at, 0.03), xycoords=("data", "axes fraction"), xytext=(-4 if left else 4, 0), fontsize=8, va="bottom",

@@ -23,6 +23,7 @@ from faultsim.sweep.jackknife import Estimate, half_width
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 #: Replicates from which on intervals are drawn.
 _LEAST = 5
@@ -163,7 +164,7 @@ def _mtbfs(e: Evidence, source: str) -> tuple[list[float], list[Place]]:
     return days, [Place(source, mtbf=value) for value in days]
 
 
-def _heat(ax: "Axes", values: Sequence[float], table: Floats, title: str, limit: float) -> Any:
+def _heat(ax: "Axes", values: Sequence[float], table: Floats, title: str, limit: float) -> "AxesImage":
     """Gains over precision (across) and recall (up), each cell with its number."""
     image = ax.imshow(100 * table.T, origin="lower", cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto")
     for (i, j), value in np.ndenumerate(table):

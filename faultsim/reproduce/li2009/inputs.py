@@ -23,6 +23,7 @@ from faultsim.data.workload import Workload
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce.data_files import find_files
+from faultsim.simulation.options import Estimates
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
 from faultsim.synthetic.renewal import Uptimes
 
@@ -128,7 +129,7 @@ class Drawn:
     parameters: Parameters
     seed: int
     real: bool = False
-    estimates: str = "actual"
+    estimates: Estimates = "actual"
 
     @property
     def text(self) -> str:
@@ -182,7 +183,7 @@ class Real:
     real: bool
     seed: int
     label: str = "system trace"
-    estimates: str = "requested"
+    estimates: Estimates = "requested"
 
     @property
     def count(self) -> int:

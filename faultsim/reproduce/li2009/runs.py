@@ -23,6 +23,7 @@ from faultsim.policies import (
     Young,
 )
 from faultsim.reproduce.li2009.inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Drawn, Parameters, Source
+from faultsim.simulation.options import Estimates, Options
 from faultsim.simulation.run import Run
 from faultsim.sweep.run_list import RunList
 
@@ -94,17 +95,19 @@ class Key(NamedTuple):
     variant: str = ""
 
 
-def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameters, *, estimates: str, seed: int) -> Run:
+def run(
+    log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameters, *, estimates: Estimates, seed: int
+) -> Run:
     """One run: EASY on 512 nodes, jobs held until repair, Young's checkpoints, and what the method adds."""
     p = parameters
-    common: dict[str, Any] = {"scheduler": EasyBackfill(), "estimates": estimates, "seed": seed}
+    options: Options = {"scheduler": EasyBackfill(), "estimates": estimates, "seed": seed}
     if trace is None:
-        return Run(log, Cluster(NODES), **common)
+        return Run(log, Cluster(NODES), **options)
     checkpointing: Checkpointing | None = Young(p.checkpoint_cost, f"{k.mtbf!r}d")
     if k.method != EASY:
-        common["predictor"] = IntervalPredictor(k.precision, k.recall, p.interval)
+        options["predictor"] = IntervalPredictor(k.precision, k.recall, p.interval)
         if k.method != "placement":
-            common["rescheduling"] = Fars(
+            options["rescheduling"] = Fars(
                 p.interval,
                 STRATEGIES.get(k.method, STRATEGIES["SUL-D"]),
                 checkpoint_cost=p.checkpoint_cost,
@@ -115,14 +118,13 @@ def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameter
                 residual=p.residual,
             )
         if k.method not in STRATEGIES:
-            common["placement"] = SafestFirst()
+            options["placement"] = SafestFirst()
         if k.method == "both + checkpoints":
             # The interval that is best for the failures that are not predicted: sqrt(2 C M / (1 - recall))
             # ([aupy2014]); none is left where all are.
             checkpointing = Young(p.checkpoint_cost, f"{k.mtbf * DAY / (1 - k.recall)!r}s") if k.recall < 1 else None
-    return Run(
-        log, Cluster(NODES), failures=trace, recovery=Hold(p.restart_cost), checkpointing=checkpointing, **common
-    )
+    options |= {"failures": trace, "recovery": Hold(p.restart_cost), "checkpointing": checkpointing}
+    return Run(log, Cluster(NODES), **options)
 
 
 @dataclass(frozen=True)

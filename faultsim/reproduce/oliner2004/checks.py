@@ -1,7 +1,6 @@
 """The checks of [oliner2004] that need no log: the choices of Figure 2 (O1), how fast the finders are (O15)."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from faultsim.simulation.simulate import simulate
 _AB = (".###", "...#", "...#", "...#")
 # (c) and (d) leave equal MFPs: the two free columns; (c), the first, is predicted to fail.
 _CD = (".#.#", ".#.#", ".#.#", ".#.#")
-_BOXES = {(0, 0, 0, 4, 1, 1): "a", (1, 1, 0, 2, 2, 1): "b"}
-_COLUMNS = {(0, 0, 0, 4, 1, 1): "c", (0, 2, 0, 4, 1, 1): "d"}
+_BOXES: dict[tuple[int, ...], str] = {(0, 0, 0, 4, 1, 1): "a", (1, 1, 0, 2, 2, 1): "b"}
+_COLUMNS: dict[tuple[int, ...], str] = {(0, 0, 0, 4, 1, 1): "c", (0, 2, 0, 4, 1, 1): "d"}
 _FAILING = 0  # the node at (0, 0)
 
 
@@ -29,7 +28,9 @@ def _busy(picture: tuple[str, ...]) -> Flags:
     return np.array([[mark == "#" for mark in row] for row in picture])[:, :, None]
 
 
-def _choice(picture: tuple[str, ...], names: dict[Any, str], placement: Placement, predictor: Predictor | None) -> str:
+def _choice(
+    picture: tuple[str, ...], names: dict[tuple[int, ...], str], placement: Placement, predictor: Predictor | None
+) -> str:
     """Which box a job of 4 nodes gets: nodes marked busy are down, and node 0 fails while the job runs."""
     busy = np.flatnonzero(_busy(picture))
     failures = FailureTrace(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,14 +81,13 @@ def run(
 
     ``trace=None`` is Krevat's scheduler without failures.
     """
-    common: dict[str, Any] = {"scheduler": EasyBackfill(), "migration": migration, "estimates": "actual"}
-    torus = Torus.bluegene_l()
+    made = partial(Run, log, Torus.bluegene_l(), scheduler=EasyBackfill(), migration=migration, estimates="actual")
     if trace is None or not len(trace):
-        return Run(log, torus, placement=MaxFreePartition(), **common)
-    common |= {"failures": trace, "recovery": recovery}
+        return made(placement=MaxFreePartition())
+    failing = partial(made, failures=trace, recovery=recovery)
     if scheduler == "balancing":
-        return Run(log, torus, placement=Balancing(), predictor=Confidence(a), **common)
-    return Run(log, torus, placement=TieBreaking(), predictor=Accuracy(a), **common)
+        return failing(placement=Balancing(), predictor=Confidence(a))
+    return failing(placement=TieBreaking(), predictor=Accuracy(a))
 
 
 def slowdown_min(result: Result) -> float:

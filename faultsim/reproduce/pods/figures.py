@@ -1,9 +1,10 @@
 """The figures of the study: theory as lines, simulation as points with bands."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from faultsim.plot import PALETTE
 from faultsim.plot.base import new_figure, tidy
@@ -13,6 +14,7 @@ from faultsim.reproduce.pods.inputs import EXTENTS
 from faultsim.reproduce.pods.runs import REPLAYED, Evidence, replayed
 from faultsim.reproduce.pods.table_claims import CONFIDENCE, SIZES
 from faultsim.reproduce.study import Rows
+from faultsim.sweep.jackknife import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +26,7 @@ _MARKS = {"static": "s", "switched": "o"}
 _LINES = {"static": (0, (5, 2)), "switched": "-"}
 
 
-def _points(ax: "Axes", x: Any, found: Any, wiring: str, words: str) -> None:
+def _points(ax: "Axes", x: ArrayLike, found: Sequence[Estimate], wiring: str, words: str) -> None:
     """Simulated points with their intervals."""
     values, halves = [each.value for each in found], np.nan_to_num([each.half for each in found])
     colour = _COLOURS[wiring]

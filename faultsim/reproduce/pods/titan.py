@@ -6,7 +6,7 @@ taken as unfolded.  A cage of a cabinet, 8 slots of 2 routers, is then a box of 
 of 25x8x3 cages; a failure takes its cage, and there are no repairs in the record.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -72,13 +72,12 @@ def jobs_of(jobs: Jobs, share: float, days: float) -> Workload:
 def run(log: Workload, failures: FailureTrace, policy: str) -> Run:
     """As in the studies of Oliner's schedulers: backfilling, migration, and a placement that knows of failures."""
     name, _, a = policy.rpartition(" ")
-    common: dict[str, Any] = {"scheduler": EasyBackfill(), "migration": Defragment(), "estimates": "actual"}
-    torus = Torus(*CAGES)
+    made = partial(Run, log, Torus(*CAGES), scheduler=EasyBackfill(), migration=Defragment(), estimates="actual")
     if policy == CLEAN:
-        return Run(log, torus, placement=MaxFreePartition(), **common)
-    common |= {"failures": failures, "recovery": Requeue()}
+        return made(placement=MaxFreePartition())
+    failing = partial(made, failures=failures, recovery=Requeue())
     if policy == NONE:
-        return Run(log, torus, placement=MaxFreePartition(), **common)
+        return failing(placement=MaxFreePartition())
     if name == BOTH[0]:
-        return Run(log, torus, placement=Balancing(), predictor=Confidence(float(a)), **common)
-    return Run(log, torus, placement=TieBreaking(), predictor=Accuracy(float(a)), **common)
+        return failing(placement=Balancing(), predictor=Confidence(float(a)))
+    return failing(placement=TieBreaking(), predictor=Accuracy(float(a)))

@@ -1,7 +1,7 @@
 """The checks of [yu2010] that need no data: the worked example (Figures 4 to 8), and what accuracy is (Figure 1)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from faultsim.machines.resources import Resources
 from faultsim.policies import Flaw, PredictionTrace, RankHybd
 from faultsim.results.workflow_log import log_rows
 from faultsim.results.workflow_result import WorkflowResult
+from faultsim.simulation.workflow_run import WorkflowOptions
 from faultsim.simulation.workflows import simulate_workflows
 
 # Figure 4 is a drawing without readable costs; these are the only kind with which both printed traces come out (section
@@ -54,15 +55,12 @@ def example() -> dict[str, Example]:
     workflow = Workflow(_COST, _EDGES, "DAG A", labels=_LABELS)
     failures = FailureTrace([5, 15, 60], [2, 0, 1], 5, span=200)
     foreseen = _predictions([18, 8, 90], [0, 2, 2])
-    runs: dict[str, dict[str, Any]] = {
-        "RANK_HYBD": {"scheduler": RankHybd()},
-        "FLAW": {"scheduler": Flaw(), "predictor": foreseen},
+    runs: dict[str, WorkflowOptions] = {
+        "RANK_HYBD": {"scheduler": RankHybd(), "failures": failures, "record": True},
+        "FLAW": {"scheduler": Flaw(), "predictor": foreseen, "failures": failures, "record": True},
     }
     nodes = Resources(len(_COST[0]))
-    return {
-        name: Example(name, simulate_workflows(workflow, nodes, failures=failures, record=True, **options))
-        for name, options in runs.items()
-    }
+    return {name: Example(name, simulate_workflows(workflow, nodes, **options)) for name, options in runs.items()}
 
 
 #: The columns of Figures 7 and 8, but for that of the predictions.

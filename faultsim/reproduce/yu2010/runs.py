@@ -10,9 +10,9 @@ import numpy as np
 from faultsim.arrays import Floats
 from faultsim.data.workflow import Workflow
 from faultsim.machines.resources import Resources
-from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs
+from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs, WorkflowScheduler
 from faultsim.reproduce.yu2010.inputs import NODES, Record, Source, predicted, shares
-from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.simulation.workflow_run import WorkflowOptions, WorkflowRun
 from faultsim.sweep.kinds import WORKFLOW_RUNS
 from faultsim.sweep.run_list import RunList
 
@@ -20,7 +20,7 @@ from faultsim.sweep.run_list import RunList
 #: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")
 #: Name -> the scheduler under a reading.
-SCHEDULERS: dict[str, Callable[[Any], object]] = {
+SCHEDULERS: dict[str, Callable[[Any], WorkflowScheduler]] = {
     "flaw": lambda reading: Flaw(across=reading),
     "fifo": lambda reading: Fifo(aware=True),
     "flaw, shared": lambda reading: Flaw(across=reading),
@@ -213,7 +213,7 @@ def run_list(
 
     def made(key: Key, number: int, window: int) -> WorkflowRun:
         speeds, transfers, factor = VARIANTS.get(key.variant, ((1.0, 1.0), "parallel", 1.0))
-        options: dict[str, Any] = {"scheduler": SCHEDULERS[key.scheduler](key.reading)}
+        options: WorkflowOptions = {"scheduler": SCHEDULERS[key.scheduler](key.reading)}
         if not np.isnan(key.aoa):
             options |= {
                 "failures": draws[key.redraw][0].windows[window],

@@ -27,6 +27,7 @@ from faultsim.policies import (
 )
 from faultsim.reproduce.zhang2004.fit import NODES
 from faultsim.reproduce.zhang2004.inputs import DAYS, Kind, Source, failures
+from faultsim.simulation.options import Options
 from faultsim.simulation.run import Run
 from faultsim.sweep.run_list import RunList
 
@@ -58,7 +59,7 @@ PERIODS = (2, 4, 24)
 HEURISTICS = {"all": AllJobs(), "long": LongJobs(300.0), "big": BigJobs(1)}
 
 
-def _windows(hours: int, heuristic: str) -> dict[str, object]:
+def _windows(hours: int, heuristic: str) -> Options:
     return {
         "checkpointing": PredictedWindows(
             Buckets(length=hours * _HOUR), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST
@@ -66,7 +67,7 @@ def _windows(hours: int, heuristic: str) -> dict[str, object]:
     }
 
 
-def _lff(threshold: float) -> dict[str, object]:
+def _lff(threshold: float) -> Options:
     return {
         "placement": LeastFailuresFirst(),
         "migration": LeastFailuresMigration(threshold=threshold, cost=_COST),
@@ -74,7 +75,7 @@ def _lff(threshold: float) -> dict[str, object]:
 
 
 #: Name -> what a run is given besides the common settings.
-POLICIES: dict[str, dict[str, object]] = {
+POLICIES: dict[str, Options] = {
     "none": {},
     **{f"periodic {hours} h": {"checkpointing": Periodic(hours * _HOUR, _COST)} for hours in PERIODS},
     "before": {"checkpointing": BeforeFailure(_COST)},
@@ -208,14 +209,15 @@ def run_list(sources: Mapping[str, Source], what: Plan, seed: int) -> RunList[Ke
         return failures(KINDS[kind], seed=seed, replicate=replicate, days=what.days)
 
     def made(key: Key, factor: float, replicate: int) -> Run:
-        settings: dict[str, Any] = {"placement": FirstFit()} | POLICIES[key.policy]
+        common: Options = {"scheduler": EasyBackfill(), "placement": FirstFit(), "estimates": "actual"}
+        settings = common | POLICIES[key.policy]
         if key.kind:
             settings |= {
                 "failures": trace(key.kind, replicate),
                 "recovery": Requeue(place="tail" if key.reading == "tail" else "arrival"),
             }
         jobs = log(key.workload, factor, replicate)
-        return Run(jobs, Cluster(NODES), scheduler=EasyBackfill(), estimates="actual", **settings)
+        return Run(jobs, Cluster(NODES), **settings)
 
     return RunList(
         "zhang2004",
