@@ -111,6 +111,7 @@ def test_what_a_file_says(path):
         ("name: b", "name: a", "two tori are called 'a'"),
         ("- topology: pods", "- topology: [", "is no YAML file"),
         ("toruses:", "torus:", "unknown key 'torus'"),
+        ('nodes: "n[001-016]"', "regions: 5", "torus 'a': a list of regions is needed, got 5"),
     ],
 )
 def test_what_is_wrong_is_said_where_it_is(path, old, new, message):
