@@ -230,6 +230,6 @@ class Moments:
         if isinstance(place, list):
             return Segments.of(tuple(self._box(part) for part in place))
         if isinstance(self.table, ListedTable):
-            return self.table.box(tuple(place))
+            return self.table.box(place)
         assert isinstance(self.table, FinderTable)
         return self.table.box(place)

@@ -163,8 +163,8 @@ def as_machine(value: object) -> Machine:
         hint = f" (a class: did you mean {value.__name__}(...)?)"
     if hasattr(value, "tori"):
         hint = (
-            " (a topology has tori, and simulations one torus without empty cells: give Torus(*torus.dims) for one of "
-            "its tori, and placement=SlurmTorus(torus.listed))"
+            " (a topology has tori, and simulations equal ones without empty cells: give Torus(*topology.joined), and "
+            "placement=SlurmTorus(topology.tori[0].listed, tori=len(topology.tori)))"
         )
     raise OptionError(f"the machine must be {ANY}, or text such as 'cluster:128', got {checks.shown(value)}{hint}")
 

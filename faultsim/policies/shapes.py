@@ -161,9 +161,10 @@ def shapes_of(shapes: str, spacing: str, seed: str, dims: Three) -> tuple[Shape,
 
 
 def listed_shapes(settings: Settings) -> tuple[Shape, ...]:
-    """The shapes of a run with `SlurmTorus`."""
+    """The shapes of a run with `SlurmTorus`, on each torus."""
     given, machine = settings.placement, settings.machine
-    return shapes_of(given["shapes"], given["spacing"], given["seed"], (machine["x"], machine["y"], machine["z"]))
+    dims = (machine["x"] // given["tori"], machine["y"], machine["z"])
+    return shapes_of(given["shapes"], given["spacing"], given["seed"], dims)
 
 
 def can_overlap(shapes: Sequence[Shape], dims: Three) -> str:

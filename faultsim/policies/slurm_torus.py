@@ -61,6 +61,9 @@ class SlurmTorus(Placement):
         that is not predicted to fail; what `Balancing` weighs, among listed boxes.  The last two need a predictor.
     salt : int, default 0
         Which boxes ``score="random"`` takes.
+    tori : int, default 1
+        Of how many equal tori the machine consists, joined along x: ``Torus(16, 8, 8)`` with ``tori=2`` are two of
+        8x8x8.  No box crosses a joint, shapes wrap around within their torus, and the fullest torus is filled first.
     larger : bool, default False
         Whether a larger listed box may stand in where none of the size is free: any for the head of the queue, for
         others one of up to `max_growth` nodes more, as without listed shapes.  Slurm has no such rule.
@@ -93,6 +96,7 @@ class SlurmTorus(Placement):
     score: Annotated[ScoreWord, Check(checks.choice, "score", known=SCORES)] = "slurm"
     salt: Annotated[int, "1", Check(checks.whole, "salt", low=0, high=2**31 - 1)] = 0
     larger: Annotated[bool, Check(checks.flag, "larger")] = False
+    tori: Annotated[int, "1", Check(checks.whole, "tori", low=1, high=1024)] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,8 +117,13 @@ class SlurmTorus(Placement):
         return self.score in ("tie-breaking", "balancing")
 
     def shapes_on(self, machine: MachineFacts) -> tuple[Shape, ...]:
-        """The shapes on a torus, by size, equal sizes as listed."""
-        return shapes_of(self.shapes, self.spacing, self.seed, machine.shape or ())
+        """The shapes on each torus, by size, equal sizes as listed."""
+        return shapes_of(self.shapes, self.spacing, self.seed, self._dims(machine))
+
+    def _dims(self, machine: MachineFacts) -> tuple[int, int, int]:
+        """Extents of each torus."""
+        x, y, z = machine.shape or (self.tori, 1, 1)
+        return x // self.tori, y, z
 
     def check_machine(self, machine: MachineFacts) -> None:
         """Refuse a mesh, and shapes that do not fit; other machines are refused by their rows."""
@@ -124,13 +133,19 @@ class SlurmTorus(Placement):
             raise OptionError(
                 f"SlurmTorus places boxes that wrap around, and {machine} does not: use Torus(..., wrap=True)"
             )
+        if machine.shape is not None and machine.shape[0] % self.tori:
+            raise OptionError(
+                f"tori={self.tori} of SlurmTorus are joined along x, and the extent of {machine} there is "
+                f"{machine.shape[0]}: give a Torus whose first extent is a multiple of {self.tori}"
+            )
         shapes = self.shapes_on(machine)
-        if self.unlisted == "segments" and machine.shape is not None:
-            met = can_overlap([shape for shape in shapes if shape.size & (shape.size - 1) == 0], machine.shape)
+        if self.unlisted == "segments":
+            powers = [shape for shape in shapes if shape.size & (shape.size - 1) == 0]
+            met = can_overlap(powers, self._dims(machine))
             if met:
                 raise OptionError(
                     f"segments are boxes that cannot overlap, and those of {met} can: list one shape per power of two, "
-                    f"whose extents divide those of {machine}, with the default spacing, or use unlisted='round_up'"
+                    f"whose extents divide those of the torus, with the default spacing, or use unlisted='round_up'"
                 )
 
     def unlisted_sizes(self, machine: MachineFacts, size: Integers) -> Flags:

@@ -149,6 +149,51 @@ class TorusTopology:
             if names.count(name) > 1:
                 raise InputError(f"two tori are called {name!r}: names of tori must differ")
 
+    @property
+    def joined(self) -> Three:
+        """Extents of the machine of simulations: ``Torus(*topology.joined)``, its tori joined along x.
+
+        With ``SlurmTorus(topology.tori[0].listed, tori=len(topology.tori))``.  Nodes outside all tori are not in it.
+
+        Raises
+        ------
+        InputError
+            If tori differ in extents or shapes, or have empty cells.
+        """
+        first = self.tori[0]
+        for torus in self.tori:
+            for what, one, other in (
+                ("extents", _joined(first.dims), _joined(torus.dims)),
+                ("shapes", first.listed or "none", torus.listed or "none"),
+            ):
+                if one != other:
+                    raise InputError(
+                        f"simulations have equal tori, and {first.name!r} and {torus.name!r} differ in {what}: {one} "
+                        f"and {other}; simulate one of them, Torus(*topology.tori[0].dims)"
+                    )
+            if -1 in torus.cells:
+                raise InputError(
+                    f"simulations have tori without empty cells, and {torus.name!r} has {torus.cells.count(-1)}"
+                )
+        return len(self.tori) * first.dims[0], first.dims[1], first.dims[2]
+
+    @property
+    def joined_nodes(self) -> tuple[int, ...]:
+        """The number here of each node of the joined torus, for nodes of failures: those count z fastest.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> shapes = (fs.TopologyShape((1, 1, 1), (1, 1, 1)),)
+        >>> cells = {"a": (0, 1, 2, 3), "b": (7, 6, 5, 4)}
+        >>> topology = fs.TorusTopology([fs.TopologyTorus(name, (2, 1, 2), cells[name], shapes) for name in cells], 8)
+        >>> topology.joined, topology.joined_nodes
+        ((4, 1, 2), (0, 2, 1, 3, 7, 5, 6, 4))
+        """
+        _, y, z = self.joined
+        parts = [np.array(torus.cells).reshape(z, y, -1).transpose(2, 1, 0).ravel() for torus in self.tori]
+        return tuple(int(node) for node in np.concatenate(parts))
+
     def _named(self, node: int) -> str:
         return self.names[node] if self.names else str(node)
 

@@ -541,7 +541,8 @@ def table_of(settings: Settings) -> tuple[BoxTable | None, int]:
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
     if "shapes" in settings.placement:
         given = settings.placement
-        listed = ListedTable(shape, listed_shapes(settings), given["unlisted"] == "segments", given["larger"])
+        exact = given["unlisted"] == "segments"
+        listed = ListedTable(shape, listed_shapes(settings), exact, given["larger"], given["tori"])
         return listed, listed.nodes
     box_order = settings.placement.get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)

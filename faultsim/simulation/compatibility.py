@@ -94,12 +94,12 @@ NEEDS: dict[str, Need] = {
     ),
     "fixed boxes": Need(
         lambda run: (
-            getattr(run.placement, "unlisted", "") != "segments"
+            (getattr(run.placement, "unlisted", "") != "segments" and getattr(run.placement, "tori", 1) == 1)
             or (run.migration is None and getattr(run.scheduler, "reservation", "fixed") == "fixed")
         ),
-        "{name}(unlisted='segments') has jobs of several boxes, which reservation='any' does not plan for and "
-        "migration={run.migration!r} does not move: use scheduler={usual}, Backfill(depth, reservation='fixed') or "
-        "Fcfs(), and no migration",
+        "{name} with unlisted='segments' or several tori has jobs of several boxes, which reservation='any' does not "
+        "plan for and migration={run.migration!r} does not move: use scheduler={usual}, Backfill(depth, "
+        "reservation='fixed') or Fcfs(), and no migration",
     ),
     "foresight": Need(
         lambda run: not run.placement.foresees or (run.predictor is not None and run.predictor.says_where),

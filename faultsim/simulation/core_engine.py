@@ -175,6 +175,7 @@ def _inputs(settings: Settings, estimate: Floats, size: Integers, world: World) 
     if "shapes" in settings.placement:
         inputs["listed"] = rows_of(listed_shapes(settings))
         inputs["larger"] = settings.placement["larger"]
+        inputs["tori"] = settings.placement["tori"]
     if settings.rescheduling and "strategy" in settings.rescheduling:
         strategy = settings.rescheduling["strategy"]["name"]
         inputs["parts"] = {"strategy": _part("strategy", strategy, settings.machine["name"])[0]}

@@ -64,6 +64,64 @@ def test_engines_agree_where_larger_boxes_stand_in(first):
         assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
 
 
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_engines_agree_on_several_tori(first):
+    for seed in range(first, first + 20):
+        kinds = {"segments": seed % 4 == 3, "larger": seed % 4 == 1, "foreseeing": seed % 3 == 2}
+        run = random_run(seed, several=True, **kinds)
+        assert differences(run.simulate(), run.simulate(engine="reference")) == [], f"seed {seed}: {run.placement}"
+
+
+def held_on_two(log, engine, shapes, **options):
+    """Nodes and boxes of jobs on two rings of eight nodes, as they are decided."""
+    listed = fs.SlurmTorus(shapes, tori=2, **options)
+    fixed = fs.EasyBackfill(reservation="fixed")
+    result = fs.simulate(log, fs.Torus(2, 1, 8), placement=listed, scheduler=fixed, engine=engine, record=True)
+    held = result.allocations
+    return [tuple(int(held[name][row]) for name in ("job", *"xyzabc")) for row in range(len(held["job"]))]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_the_fullest_torus_is_filled_first(engine):
+    """After a job of 4 in the first ring those of 2 go there until it is full, although the second breaks nothing."""
+    log = fs.Workload(submit=[0, 1, 2, 3, 4], runtime=[100] * 5, size=[4, 2, 2, 2, 8])
+    held = held_on_two(log, engine, "1x1x2+1x1x4+1x1x8")
+    assert [(job, x, z, c) for job, x, _, z, _, _, c in held] == [
+        (0, 0, 0, 4), (1, 0, 4, 2), (2, 0, 6, 2), (3, 1, 0, 2), (4, 0, 0, 8),
+    ]  # fmt: skip
+    # A job without a box in the fullest torus gets one of the other, and one of segments has them in both.
+    log = fs.Workload(submit=[0, 1, 2], runtime=[100] * 3, size=[2, 8, 4])
+    assert [row[:2] for row in held_on_two(log, engine, "1x1x2+1x1x4+1x1x8")] == [(0, 0), (1, 1), (2, 0)]
+    log = fs.Workload(submit=[0, 1], runtime=[100] * 2, size=[4, 12])
+    held = held_on_two(log, engine, "1x1x4+1x1x8", unlisted="segments")
+    assert [(job, x, z) for job, x, _, z, *_ in held] == [(0, 0, 0), (1, 0, 4), (1, 1, 0), (1, 1, 4)]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_boxes_wrap_around_within_their_torus(engine):
+    """Along x a box that wraps is two boxes of the joined torus; along the other axes it is one."""
+    listed = fs.SlurmTorus("2x1x1/3x1x1@3x0x0", tori=2)
+    log = fs.Workload(submit=[0, 1, 2], runtime=[10] * 3, size=[2, 2, 2])
+    result = fs.simulate(log, fs.Torus(8, 1, 1), placement=listed, scheduler="fcfs", engine=engine, record=True)
+    held = result.allocations
+    assert [tuple(int(held[name][row]) for name in ("job", "x", "a")) for row in range(4)] == [
+        (0, 3, 1), (0, 0, 1), (1, 1, 2), (2, 7, 1),
+    ]  # fmt: skip
+    assert result.jobs["start"].tolist() == [0, 1, 2]
+
+
+def test_one_torus_of_several_is_as_one_alone():
+    """While no job is in the second torus, which is down, decisions are those of a single one."""
+    listed = fs.SlurmTorus("one-per-size", unlisted="round_up")
+    log = fs.synthetic.sdsc_like(150, rng=4)
+    log = fs.Workload(log.submit, log.runtime, np.minimum(log.size, 32), estimate=log.estimate)
+    down = fs.FailureTrace(time=[0.0] * 32, node=range(32, 64), downtime=1e9)
+    easy = {"scheduler": fs.EasyBackfill(reservation="fixed"), "recovery": fs.Requeue()}
+    alone = fs.simulate(log, fs.Torus(4, 2, 4), placement=listed, **easy)
+    two = fs.simulate(log, fs.Torus(8, 2, 4), placement=replace(listed, tori=2), failures=down, **easy)
+    assert two.jobs["start"].tolist() == alone.jobs["start"].tolist()
+
+
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_larger_boxes_stand_in(engine):
     """A box of 4 for 2 nodes: for the head at once, for a backfilled job only with max_growth."""
@@ -238,8 +296,20 @@ TWO_TORI = fs.TorusTopology(
     ("machine", "options", "message"),
     [
         (fs.Cluster(8), {}, "SlurmTorus places boxes, and cluster:8 has none"),
-        (TWO_TORI, {}, "a topology has tori, and simulations one torus without empty cells"),
+        (TWO_TORI, {}, "a topology has tori, and simulations equal ones without empty cells"),
         (fs.Torus(4, 4, 8, wrap=False), {}, "wrap around"),
+        (TORUS, {"placement": fs.SlurmTorus(tori=3)}, "extent of torus:4x4x8 there is 4: give a Torus whose first"),
+        (TORUS, {"placement": fs.SlurmTorus("4x1x1", tori=2)}, "does not fit into 2x4x8"),
+        (
+            TORUS,
+            {"placement": fs.SlurmTorus(tori=2), "scheduler": fs.EasyBackfill()},
+            "several tori has jobs of several",
+        ),
+        (
+            TORUS,
+            {"placement": fs.SlurmTorus(tori=2), "scheduler": fs.Fcfs(), "migration": fs.Defragment()},
+            "several tori has jobs of several boxes, .* does not move",
+        ),
         (TORUS, {"placement": fs.SlurmTorus("5x1x1")}, "its extent along x is 5, of 4"),
         (TORUS, {"placement": fs.SlurmTorus("1x1x1/5x1x1")}, "its spacing along x must be 1 to 4"),
         (TORUS, {"placement": fs.SlurmTorus("1x1x1", seed="0x4x0")}, "its seed along y must be 0 to 3"),

@@ -61,17 +61,26 @@ def random_predictor(rng: np.random.Generator, nodes: int) -> fs.Predictor:
     ][int(rng.choice([0, 0, 1, 2, 3, 3, 4]))]
 
 
-def random_run(seed: int, segments: bool = False, larger: bool = False, foreseeing: bool = False) -> fs.Run:
-    """A run of up to 30 jobs in whole seconds, with many ties; where sizes are rounded up, or boxes are segments."""
+def random_run(
+    seed: int, segments: bool = False, larger: bool = False, foreseeing: bool = False, several: bool = False
+) -> fs.Run:
+    """A run of up to 30 jobs in whole seconds, with many ties; where sizes are rounded up, or boxes are segments.
+
+    If `several`, on two to four equal tori.
+    """
     rng = np.random.default_rng([seed] if segments else seed)
-    machine = fs.Torus(TORI[rng.integers(len(TORI))])
+    dims = [each for each in TORI if np.prod(each) <= 32] if several else TORI
+    one = fs.Torus(dims[rng.integers(len(dims))])
+    tori = int(rng.integers(2, 4)) if several else 1
+    machine = fs.Torus(one.x * tori, one.y, one.z)
     score = str(rng.choice(FORESEEING if foreseeing else SCORES))
     placement = fs.SlurmTorus(
-        (disjoint_shapes if segments else random_shapes)(rng, machine.shape),
+        (disjoint_shapes if segments else random_shapes)(rng, one.shape),
         unlisted="segments" if segments else "round_up",
         score=score,
         salt=int(rng.integers(1, 99)) if score == "random" else 0,
         larger=larger,
+        tori=tori,
     )
     sizes = np.arange(1, machine.nodes + 1)
     served = sizes[~placement.unlisted_sizes(machine, sizes)]
@@ -83,7 +92,7 @@ def random_run(seed: int, segments: bool = False, larger: bool = False, foreseei
     log = fs.Workload(submit=np.sort(rng.integers(0, span, jobs)), runtime=runtime, size=size, estimate=estimate)
     repairs, order = str(rng.choice(["known", "unknown"])), rng.choice(["arrival", "shortest", "largest"])
     planning = {
-        "reservation": "fixed" if segments else str(rng.choice(["fixed", "any"])),
+        "reservation": "fixed" if segments or several else str(rng.choice(["fixed", "any"])),
         "order": fs.parse_policy("order", str(order)),
         "max_growth": int(rng.choice([0, 1, 3])),
         "repairs": repairs,
@@ -96,7 +105,7 @@ def random_run(seed: int, segments: bool = False, larger: bool = False, foreseei
         fs.Backfill(depth=None, **planning),
     ]
     failures = recovery = migration = None
-    if not segments and rng.random() < 0.3:
+    if not segments and not several and rng.random() < 0.3:
         migration = fs.Defragment(cost=float(rng.choice([0, 2])), max_concentration=1.0)
     if foreseeing or rng.random() < 0.6:
         count = int(rng.integers(1, 8))

@@ -4,6 +4,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import faultsim as fs
@@ -154,3 +155,52 @@ def test_numbers_of_a_torus_and_a_shape_that_are_not_there(tmp_path):
     refused(fs.OptionError, "torus must be at least 0", found.filled, 1)
     refused(fs.OptionError, "size must be at least 1 and at most 8, got 0", found.reached, 0, 0)
     refused(fs.InputError, "available: expected a list or an array", found.fragmentation, [[1, 2], [3]])
+
+
+EQUAL = """
+- topology: pods
+  torus3d:
+    toruses:
+    - {name: a, dims: [2, 1, 4], nodes: "n[1-8]", placements: [{dims: [1, 1, 2]}, {dims: [2, 1, 4]}]}
+    - {name: b, dims: [2, 1, 4], nodes: "m[1-8]", placements: [{dims: [1, 1, 2]}, {dims: [2, 1, 4]}]}
+"""
+
+
+def test_equal_tori_are_a_machine_of_simulations(tmp_path):
+    """Every decision of a simulation is that of the topology, node by node."""
+    path = tmp_path / "topology.yaml"
+    path.write_text(EQUAL)
+    topology = fs.read_topology_yaml(path)
+    listed = fs.SlurmTorus(topology.tori[0].listed, tori=len(topology.tori))
+    log = fs.Workload(submit=range(7), runtime=[50, 9, 50, 50, 2, 50, 50], size=[2, 2, 8, 2, 2, 2, 2])
+    machine = fs.Torus(*topology.joined)
+    held = fs.simulate(log, machine, placement=listed, scheduler="fcfs", record=True).allocations
+    free, numbers = set(range(16)), np.array(topology.joined_nodes).reshape(machine.shape)
+    boxes = zip(*(held[name].tolist() for name in ("job", "begin", "end", *"xyzabc")), strict=True)
+    ended = []
+    for _, begin, end, x, y, z, a, b, c in sorted(boxes, key=lambda row: row[1]):
+        for nodes in [nodes for until, nodes in ended if until <= begin]:
+            free |= nodes
+        ended = [(until, nodes) for until, nodes in ended if until > begin]
+        nodes = set(numbers[x : x + a, y : y + b, z : z + c].ravel().tolist())
+        assert topology.choose(sorted(free), a * b * c).nodes == tuple(sorted(nodes))
+        free -= nodes
+        ended.append((end, nodes))
+    assert len(held["job"]) == len(log)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("b, dims: [2, 1, 4]", "b, dims: [1, 2, 4]", "'a' and 'b' differ in extents: 2x1x4 and 1x2x4"),
+        ("{dims: [2, 1, 4]}]}\n    - {name: b", "{dims: [2, 1, 2]}]}\n    - {name: b", "differ in shapes"),
+        ('nodes: "m[1-8]"', "regions: [{start: [0, 0, 0], dims: [2, 1, 3], nodes: 'm[1-6]'}]", "'b' has 2"),
+    ],
+)
+def test_other_tori_are_none(tmp_path, old, new, message):
+    path = tmp_path / "topology.yaml"
+    assert old in EQUAL
+    text = EQUAL.replace(old, new)
+    path.write_text(text.replace("{dims: [2, 1, 4]}", "{dims: [1, 1, 4]}") if "[1, 2, 4]" in new else text)
+    with pytest.raises(InputError, match=message):
+        fs.read_topology_yaml(path).joined  # noqa: B018

@@ -1,8 +1,8 @@
 """Random runs with listed shapes and failures in both engines:
 ``python tests/verification/listed_shapes.py --runs 20000``.
 
-Of four runs one has jobs in segments, in one larger boxes may stand in, and one has a score that looks at predictions;
-draws without failures are made and compared, and not counted.
+Of four runs one has jobs in segments, in one larger boxes may stand in, and one has a score that looks at predictions.
+One of five is on several tori.  Draws without failures are made and compared, and not counted.
 """
 
 import argparse
@@ -18,14 +18,18 @@ from helpers.listed_runs import differences, random_run  # noqa: E402
 def compare(runs: int, seed: int) -> dict[str, int]:
     """Compare runs until so many have failures; how many there were of each kind, and how many differ."""
     found = {"random runs with failures": 0, "without failures": 0, "with jobs in segments": 0}
-    found |= {"with larger boxes": 0, "with a predictor": 0, "runs that differ": 0}
+    found |= {"with larger boxes": 0, "with a predictor": 0, "on several tori": 0}
+    found |= {"runs that differ": 0}
     while found["random runs with failures"] < runs:
-        run = random_run(seed, segments=seed % 4 == 3, larger=seed % 4 == 1, foreseeing=seed % 4 == 2)
+        run = random_run(
+            seed, segments=seed % 4 == 3, larger=seed % 4 == 1, foreseeing=seed % 4 == 2, several=seed % 5 == 4
+        )
         names = differences(run.simulate(), run.simulate(engine="reference"))
         found["random runs with failures" if run.failures is not None else "without failures"] += 1
         found["with jobs in segments"] += seed % 4 == 3
         found["with larger boxes"] += seed % 4 == 1
         found["with a predictor"] += seed % 4 == 2
+        found["on several tori"] += seed % 5 == 4
         if names:
             found["runs that differ"] += 1
             print(f"seed {seed}: {', '.join(names)}", flush=True)

@@ -95,6 +95,8 @@ cdef void listed_end(listed_t *r) noexcept nogil
 cdef int listed_from_size(const listed_torus_t *t, int size) noexcept nogil
 # What is available on a torus: what is set in neither mask (the second may be NULL).
 cdef void listed_set_free(listed_torus_t *t, const uint64_t *busy, const uint64_t *forbidden) noexcept nogil
+# A box, which wraps around, is no longer available.
+cdef void listed_drop(listed_torus_t *t, const box_t *box) noexcept nogil
 # Whether a shape of exactly this size has a free box in what `busy` leaves; all such boxes, in the order of candidates.
 cdef bint listed_has(listed_t *r, listed_torus_t *t, const uint64_t *busy, int size) noexcept nogil
 cdef bint listed_best(listed_t *r, int torus, int size, int score, uint64_t key, permits_t permits, void *context,

@@ -409,6 +409,17 @@ cdef void listed_set_free(listed_torus_t *t, const uint64_t *busy, const uint64_
         t.open[i] = t.available[i]
 
 
+cdef void listed_drop(listed_torus_t *t, const box_t *box) noexcept nogil:
+    cdef int i, j, k
+    cdef int64_t bit
+    for i in range(box.a):
+        for j in range(box.b):
+            for k in range(box.c):
+                bit = base_bit(t, (box.x + i) % t.extent[0], (box.y + j) % t.extent[1], (box.z + k) % t.extent[2])
+                t.available[bit >> 6] &= ~((<uint64_t>1) << (bit & 63))
+                t.open[bit >> 6] &= ~((<uint64_t>1) << (bit & 63))
+
+
 cdef bint listed_has(listed_t *r, listed_torus_t *t, const uint64_t *busy, int size) noexcept nogil:
     cdef int i
     cdef int32_t w

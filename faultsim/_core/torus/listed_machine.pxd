@@ -1,8 +1,8 @@
 # A torus with listed boxes as places (listed.pxd), as a machine of the engine.
 #
-# A job of segments has several boxes, for which a place (tables/machine.pxd) is too small: it has the number of the
-# first one in `segment` (part[0]), 0 in part[3], and the number of nodes (part[4]).  The ask of such a job has the rank
-# 2 + i for boxes of 2^i nodes; that of a job in one box has rank 1.
+# A job of segments has several boxes, and so may any job on several tori; a place (tables/machine.pxd) is too small for
+# them.  It has the number of the first one in `segment` (part[0]), 0 in part[3], and the number of nodes (part[4]).
+# The ask of a job of segments has the rank 2 + i for boxes of 2^i nodes; that of a job in one box has rank 1.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -25,6 +25,8 @@ cdef struct listed_machine_t:
     torus_machine_t boxes    # first, so that the functions of the torus work here
     listed_t rule
     uint64_t *around         # scratch: a mask with one more box in it
+    uint64_t *part[3]        # scratch: what is busy, forbidden or predicted to fail on one torus of several
+    int64_t *idle            # scratch: available nodes of each torus
     bint exact               # no size is rounded up
     bint larger              # a larger box may stand in for one of the size (model.md#larger)
     segment_t *segment
@@ -50,7 +52,13 @@ cdef inline int32_t segment_of(int32_t size, int32_t rank) noexcept nogil:
 # A new place without boxes, at a time; one box more.  0, or -1: no memory.
 cdef void begin_segments(listed_machine_t *m, double now, place_t *out) noexcept nogil
 cdef int add_segment(listed_machine_t *m, place_t *place, const box_t *box) noexcept nogil
-# How many free boxes of a size there are.
+# A box of a torus, which may be two boxes of the place.
+cdef int add_box(listed_machine_t *m, place_t *place, int torus, const box_t *box) noexcept nogil
+# The nodes of one torus of a mask of all, as its maps have them (NULL stays NULL); `use` is one of m.part.
+cdef const uint64_t *part_of(const listed_machine_t *m, const uint64_t *mask, int torus, int use) noexcept nogil
+# What is available on each torus: what is set in neither mask (the second may be NULL).
+cdef void free_tori(listed_machine_t *m, const uint64_t *busy, const uint64_t *forbidden) noexcept nogil
+# How many free boxes of a size there are; `free_tori` first.
 cdef int64_t count_free_boxes(listed_machine_t *m, const uint64_t *busy, const uint64_t *forbidden,
                               int32_t size) noexcept nogil
 

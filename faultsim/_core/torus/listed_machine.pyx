@@ -4,6 +4,9 @@ Every ask has a shape (tables/machine.pxd), so a job gets a box of exactly its s
 a listed box of the size is; where larger boxes may stand in (model.md#larger), a size has no shape.  Or a job gets
 boxes of a part of its size, which cannot overlap (model.md#unlisted), so that a place is free if and only if enough of
 them are.
+
+Several equal tori (model.md#equal-tori) are one torus of the occupancy, joined along x, and each has its maps; a box
+that wraps around along x in its own torus is two boxes of the joined one.
 """
 
 from libc.math cimport NAN
@@ -39,12 +42,43 @@ cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
     return t.shape[at].size if at < t.n_shapes else 0
 
 
+cdef const uint64_t *part_of(const listed_machine_t *m, const uint64_t *mask, int torus, int use) noexcept nogil:
+    """The nodes of one torus of a mask of all, in the layout of its maps; what is behind them is of no cell."""
+    cdef const listed_torus_t *t = &m.rule.torus[torus]
+    cdef int64_t first = <int64_t>torus * t.extent[0] * t.extent[1] * t.field, at = first >> 6
+    cdef int shift = first & 63
+    cdef uint64_t *into = m.part[use]
+    cdef int32_t i
+    if m.rule.n_tori == 1 or mask == NULL:
+        return mask
+    for i in range(t.words):
+        into[i] = mask[at + i] >> shift
+        if shift and at + i + 1 < m.boxes.torus.words:
+            into[i] |= mask[at + i + 1] << (64 - shift)
+    return into
+
+
+cdef void free_tori(listed_machine_t *m, const uint64_t *busy, const uint64_t *forbidden) noexcept nogil:
+    cdef int i
+    for i in range(m.rule.n_tori):
+        listed_set_free(&m.rule.torus[i], part_of(m, busy, i, 0), part_of(m, forbidden, i, 1))
+
+
+cdef bint has_size(listed_machine_t *m, const uint64_t *mask, int size) noexcept nogil:
+    """Whether a torus has a free box of exactly this size."""
+    cdef int i
+    for i in range(m.rule.n_tori):
+        if listed_has(&m.rule, &m.rule.torus[i], part_of(m, mask, i, 0), size):
+            return True
+    return False
+
+
 cdef bint has_place(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
     cdef listed_machine_t *m = listed_of(state)
     cdef int32_t size = nodes_of(ask), each = segment_of(size, ask >> RANK_AT)
     if each < size:
         return count_free_boxes(m, mask, NULL, each) >= size // each
-    return listed_has(&m.rule, m.rule.torus, mask, size)
+    return has_size(m, mask, size)
 
 
 cdef bint has_free(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
@@ -55,7 +89,7 @@ cdef bint has_free(void *state, const uint64_t *mask, int32_t ask) noexcept nogi
         return has_place(state, mask, ask)
     i = listed_from_size(t, nodes_of(ask))
     while i < t.n_shapes:
-        if listed_has(&m.rule, t, mask, t.shape[i].size):
+        if has_size(m, mask, t.shape[i].size):
             return True
         i = listed_from_size(t, t.shape[i].size + 1)
     return False
@@ -66,7 +100,7 @@ cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
     cdef listed_torus_t *t = m.rule.torus
     cdef int i = t.n_shapes - 1
     while i >= 0:
-        if listed_has(&m.rule, t, mask, t.shape[i].size):
+        if has_size(m, mask, t.shape[i].size):
             return t.shape[i].size
         i = listed_from_size(t, t.shape[i].size) - 1
     return 0
@@ -118,7 +152,7 @@ cdef long free_places(void *state, const uint64_t *mask, int32_t ask, permit_t *
     cdef void *larger
     cdef long count = 0
     cdef int i, size = nodes_of(ask)
-    if ask >> RANK_AT >= 2:
+    if ask >> RANK_AT >= 2 or m.rule.n_tori > 1:
         return 0                 # no rule chooses among several boxes
     cdef bint restricted = permit != NULL and permit.later != NULL and permit.need >= 1
     context.machine, context.permit = m, permit
@@ -163,13 +197,15 @@ cdef bint next_base(listed_torus_t *t, int shape, box_t *out) noexcept nogil:
 
 cdef int64_t count_free_boxes(listed_machine_t *m, const uint64_t *busy, const uint64_t *forbidden,
                               int32_t size) noexcept nogil:
-    cdef listed_torus_t *t = m.rule.torus
+    cdef listed_torus_t *t
     cdef int64_t count = 0
-    cdef int i
-    listed_set_free(t, busy, forbidden)
-    for i in range(listed_from_size(t, size), listed_from_size(t, size + 1)):
-        if free_bases(&m.rule, t, t.available, &t.shape[i], True, t.bases):
-            count += mask_count(t.bases, t.words)
+    cdef int i, torus
+    free_tori(m, busy, forbidden)
+    for torus in range(m.rule.n_tori):
+        t = &m.rule.torus[torus]
+        for i in range(listed_from_size(t, size), listed_from_size(t, size + 1)):
+            if free_bases(&m.rule, t, t.available, &t.shape[i], True, t.bases):
+                count += mask_count(t.bases, t.words)
     return count
 
 
@@ -221,6 +257,20 @@ cdef int add_segment(listed_machine_t *m, place_t *place, const box_t *box) noex
         m.segment[m.segment[first].last].next = at
     m.segment[first].last = at
     return 0
+
+
+cdef int add_box(listed_machine_t *m, place_t *place, int torus, const box_t *box) noexcept nogil:
+    cdef int whole = m.rule.torus[torus].extent[0]
+    cdef box_t part = box[0]
+    part.x += torus * whole
+    if m.rule.n_tori > 1:
+        part.a = min(box.a, whole - box.x)
+    if add_segment(m, place, &part) < 0:
+        return -1
+    if part.a == box.a:
+        return 0
+    part.x, part.a = torus * whole, box.a - part.a
+    return add_segment(m, place, &part)
 
 
 cdef inline bint has_several(const place_t *place) noexcept nogil:
@@ -344,16 +394,18 @@ cdef void return_nodes(void *state, int32_t job) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- set up
 
-cdef int set_up_shapes(listed_machine_t *m, const int32_t *rows, int n_shapes) noexcept nogil:
-    """The rule for shapes in rows of nine numbers, by size; -1: no memory."""
+cdef int set_up_shapes(listed_machine_t *m, int tori, const int32_t *rows, int n_shapes) noexcept nogil:
+    """The rule for equal tori, with shapes in rows of nine numbers, by size; -1: no memory."""
     cdef const torus_t *t = &m.boxes.torus
-    cdef int i
-    if (listed_begin(&m.rule, 1) < 0
-            or listed_add_torus(&m.rule, t.x, t.y, t.z, t.field, NULL, n_shapes) < 0):
+    cdef int i, torus
+    if listed_begin(&m.rule, tori) < 0:
         return -1
-    for i in range(n_shapes):
-        if listed_add_shape(&m.rule, 0, rows + 9 * i) < 0:
+    for torus in range(tori):
+        if listed_add_torus(&m.rule, t.x // tori, t.y, t.z, t.field, NULL, n_shapes) < 0:
             return -1
+        for i in range(n_shapes):
+            if listed_add_shape(&m.rule, torus, rows + 9 * i) < 0:
+                return -1
     return listed_ready(&m.rule)
 
 
@@ -367,20 +419,23 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     cdef const listed_torus_t *t = (<const listed_machine_t *>state).rule.torus
     cdef listed_machine_t *m = <listed_machine_t *>copy_boxes(state, sim)
     cdef int32_t numbers[9]
-    cdef int i, axis
+    cdef int i, axis, torus, tori = (<const listed_machine_t *>state).rule.n_tori
     if m == NULL:
         return NULL
-    if (listed_begin(&m.rule, 1) < 0
-            or listed_add_torus(&m.rule, t.extent[0], t.extent[1], t.extent[2], t.field, NULL, t.n_shapes) < 0):
+    if listed_begin(&m.rule, tori) < 0:
         close(m)
         return NULL
-    for i in range(t.n_shapes):
-        for axis in range(3):
-            numbers[axis], numbers[3 + axis] = t.shape[i].extent[axis], t.shape[i].spacing[axis]
-            numbers[6 + axis] = t.shape[i].seed[axis]
-        if listed_add_shape(&m.rule, 0, numbers) < 0:
+    for torus in range(tori):
+        if listed_add_torus(&m.rule, t.extent[0], t.extent[1], t.extent[2], t.field, NULL, t.n_shapes) < 0:
             close(m)
             return NULL
+        for i in range(t.n_shapes):
+            for axis in range(3):
+                numbers[axis], numbers[3 + axis] = t.shape[i].extent[axis], t.shape[i].spacing[axis]
+                numbers[6 + axis] = t.shape[i].seed[axis]
+            if listed_add_shape(&m.rule, torus, numbers) < 0:
+                close(m)
+                return NULL
     if listed_ready(&m.rule) < 0:
         close(m)
         return NULL
@@ -409,17 +464,21 @@ cdef int open_listed(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef listed_machine_t *m = <listed_machine_t *>open_boxes(machine, sizeof(listed_machine_t), options, columns)
     cdef const int32_t[:, ::1] rows = np.ascontiguousarray(columns["listed"], np.int32).reshape(-1, 9)
+    cdef int i, tori = columns["tori"]
     own_block(m, &m.around, machine.words, sizeof(uint64_t))
     machine.copy, machine.close, machine.next_size = copy, close, next_size
     machine.placed = &LISTED_PLACES
     m.recent = m.spare = -1
     m.since = NAN
     m.exact, m.larger = columns["world"].shape_rank is not None, columns["larger"]
-    if m.exact:
+    own_block(m, &m.idle, tori, sizeof(int64_t))
+    for i in range(3):
+        own_block(m, &m.part[i], machine.words, sizeof(uint64_t))
+    if m.exact or tori > 1:
         own_block(m, &m.segment, 64, sizeof(segment_t))
         m.room = 64
         machine.named, machine.placed = &SEGMENT_NODES, &SEGMENT_PLACES
-    if set_up_shapes(m, &rows[0, 0], rows.shape[0]) < 0:
+    if set_up_shapes(m, tori, &rows[0, 0], rows.shape[0]) < 0:
         raise MemoryError("no memory for the listed shapes")
     return 0
 

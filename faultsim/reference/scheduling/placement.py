@@ -94,7 +94,7 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
     """
     if isinstance(state.table, ListedTable):
         occupied |= claimed
-        if isinstance(job.needs, Segmented):
+        if isinstance(job.needs, Segmented) or state.table.tori > 1:
             return segments(state, job, candidates, occupied, window)
     box: Box = state.rules["placement"](state, job, candidates, occupied, window)
     return box
@@ -102,11 +102,12 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
 
 def segments(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Segments:
     """ "n / k boxes of size k, chosen greedily, each with the nodes of the earlier ones no longer available"."""
-    assert isinstance(job.needs, Segmented)
+    assert isinstance(state.table, ListedTable)
+    size = job.needs if isinstance(job.needs, Segmented) else candidates[0].size
     parts: list[Box] = []
-    while len(parts) * job.needs.each < job.needs:
+    while sum(part.size for part in parts) < size:
         box: Box = state.rules["placement"](state, job, candidates, occupied, window)
-        parts.append(box)
+        parts += state.table.without_joints(box)
         occupied |= box.mask
         candidates = [other for other in candidates if not other.mask & box.mask]
     return Segments.of(tuple(parts))
@@ -137,6 +138,8 @@ def listed_box(state: State, job: Job, candidates: list[Box], occupied: int, win
     """model.md#slurm-choice, or another score (model.md#scores)."""
     table, given = state.table, state.settings.placement
     assert isinstance(table, ListedTable)
+    candidates, others = table.fullest(candidates, occupied)
+    occupied |= others
     if given["score"] == "first":
         return candidates[0]
     if given["score"] == "next-size":

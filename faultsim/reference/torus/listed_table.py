@@ -27,30 +27,60 @@ class ListedTable(BoxTable):
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], shapes: Sequence[Shape], exact: bool = False, larger: bool = False
+        self,
+        shape: tuple[int, int, int],
+        shapes: Sequence[Shape],
+        exact: bool = False,
+        larger: bool = False,
+        tori: int = 1,
     ) -> None:
         self.exact = exact  # no size is rounded up
         self.larger = larger
-        x, y, z = self.shape = shape
-        self.nodes = x * y * z
+        self.tori = tori
+        self.shape = shape
+        x, y, z = self.dims = shape[0] // tori, shape[1], shape[2]
+        self.nodes = tori * x * y * z
         self.of_size = {}
-        # Nodes are numbered with z fastest, cells with x fastest.
-        cells = [(i * y + j) * z + k for k in range(z) for j in range(y) for i in range(x)]
-        self.torus = ListedTorus(shape, cells, [Grid(*each) for each in shapes])
         self.shape_of: dict[Box, int] = {}
-        for number, listed in enumerate(self.torus.shapes):
-            for anchor in listed.anchors:
-                numbers = (*anchor.base, *listed.grid.extents)
-                box = Box(*numbers, listed.size, node_mask(shape, numbers))
-                if box not in self.shape_of:
-                    self.shape_of[box] = number
-                    self.of_size.setdefault(listed.size, []).append(box)
+        self.listed: list[ListedTorus] = []
+        for first in range(0, shape[0], x):
+            # Nodes are numbered with z fastest, cells with x fastest.
+            cells = [((first + i) * y + j) * z + k for k in range(z) for j in range(y) for i in range(x)]
+            torus = ListedTorus(self.dims, cells, [Grid(*each) for each in shapes])
+            self.listed.append(torus)
+            for number, listed in enumerate(torus.shapes):
+                for anchor in listed.anchors:
+                    base = (first + anchor.base[0], *anchor.base[1:])
+                    box = Box(*base, *listed.grid.extents, listed.size, anchor.nodes)
+                    if box not in self.shape_of:
+                        self.shape_of[box] = number
+                        self.of_size.setdefault(listed.size, []).append(box)
         self.sizes = sorted(self.of_size)
 
-    def box(self, numbers: tuple[int, ...]) -> Box:
-        """The listed box with these bases and extents."""
-        size = numbers[3] * numbers[4] * numbers[5]
-        return next(box for box in self.of_size[size] if box[:6] == numbers)
+    def box(self, numbers: Sequence[int]) -> Box:
+        """The box with these bases and extents: a listed one, or a part of one without joints."""
+        x, y, z, a, b, c = numbers
+        return Box(x, y, z, a, b, c, a * b * c, node_mask(self.shape, (x, y, z, a, b, c)))
+
+    def fullest(self, candidates: list[Box], taken: int) -> tuple[list[Box], int]:
+        """The candidates of the torus of least idle count that has one, the first of equals; the nodes of the others.
+
+        "The idle count of a torus is the number of available nodes in it."
+        """
+        of_torus: dict[int, list[Box]] = {}
+        for box in candidates:
+            of_torus.setdefault(box.x // self.dims[0], []).append(box)
+        best = min(of_torus, key=lambda torus: ((self.listed[torus].nodes & ~taken).bit_count(), torus))
+        return of_torus[best], ((1 << self.nodes) - 1) & ~self.listed[best].nodes
+
+    def without_joints(self, box: Box) -> list[Box]:
+        """A box as one or two of the joined torus, whose joints it does not cross: it wraps around before them."""
+        x = self.dims[0]
+        if self.tori == 1 or box.x % x + box.a <= x:
+            return [box]
+        first = x - box.x % x
+        extents = ((box.x, first), (box.x - box.x % x, box.a - first))
+        return [self.box((base, box.y, box.z, a, box.b, box.c)) for base, a in extents]
 
     def round_up(self, size: int) -> int:
         return size if self.exact else super().round_up(size)
@@ -87,22 +117,23 @@ class ListedTable(BoxTable):
 
     def free_of_shape(self, number: int, taken: int) -> list[int]:
         """The nodes of each anchor of a shape whose nodes are all available."""
-        return [anchor.nodes for anchor in self.torus.shapes[number].anchors if not anchor.nodes & taken]
+        anchors = [anchor for torus in self.listed for anchor in torus.shapes[number].anchors]
+        return [anchor.nodes for anchor in anchors if not anchor.nodes & taken]
 
     def slurm(self, candidates: list[Box], taken: int, failing: int = 0) -> Box:
         """ "the first listed shape that has a candidate, and of its candidates the one of least cost"; of equal ones
         the first without a `failing` node, if there is one.
         """
         first = self.shape_of[candidates[0]]
-        shape = self.torus.shapes[first]
-        free = self.torus.free_larger(shape, ~taken & ((1 << self.nodes) - 1))
+        torus = self.listed[candidates[0].x // self.dims[0]]
+        free = torus.free_larger(torus.shapes[first], ~taken & ((1 << self.nodes) - 1))
         of_shape = [box for box in candidates if self.shape_of[box] == first]
         return min(of_shape, key=lambda box: (met(box, free), bool(box.mask & failing)))
 
     def next_size(self, candidates: list[Box], taken: int) -> Box:
         """ "counts the free anchors of all shapes of the next larger size, and takes the least cost of all shapes"."""
         larger = min((size for size in self.sizes if size > candidates[0].size), default=0)
-        numbers = [number for number, shape in enumerate(self.torus.shapes) if shape.size == larger]
+        numbers = [number for number, shape in enumerate(self.listed[0].shapes) if shape.size == larger]
         free = [nodes for number in numbers for nodes in self.free_of_shape(number, taken)]
         return min(candidates, key=lambda box: met(box, free))
 

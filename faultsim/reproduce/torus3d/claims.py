@@ -1,8 +1,8 @@
 """What a first look on one log suggested of Slurm's torus3d, and when it holds.
 
-The hypotheses and their rules were written before the first full run, those of segments, of larger boxes and of
-predictors before theirs.  An interval is a 95 % confidence interval over windows of a log, of paired differences: all
-settings meet the same windows.
+The hypotheses and their rules were written before the first full run, those of segments, of larger boxes, of
+predictors and of two tori before theirs.  An interval is a 95 % confidence interval over windows of a log, of paired
+differences: all settings meet the same windows.
 """
 
 import math
@@ -14,7 +14,7 @@ from faultsim.arrays import Floats
 from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, Part, combine
 from faultsim.reproduce.parts import higher, known, lower, sized, within
 from faultsim.reproduce.replicates import difference
-from faultsim.reproduce.torus3d.runs import FORESEEING, KREVAT, REVERSED, USUAL, Evidence, Key
+from faultsim.reproduce.torus3d.runs import FORESEEING, KREVAT, REVERSED, TWO_TORI, USUAL, Evidence, Key
 from faultsim.sweep.jackknife import Estimate, jackknife
 
 SETTINGS = {
@@ -336,3 +336,22 @@ def _balancing(e: Evidence) -> Finding:
             said.append(f"{name} {_points(more)}, slowdown times {_times(slower)}")
         ours.append(f"{e.at(log, machine)} {', '.join(said)}")
     return Finding(f"{_count(good)}, stopped of 1,000 jobs: {'; '.join(ours)}", combine(*good))
+
+
+@CLAIMS.add("V14", "several tori", "order", "costs little", settings="S, E, J")
+def _two_tori(e: Evidence) -> Finding:
+    """Two tori of half the nodes cost little if jobs may have segments.
+
+    With powers of two in segments the saturation on two tori is clearly less than two points below that on one, and
+    the slowdown under EASY is clearly less than 10 % higher, on every log.
+    """
+    ours: list[str] = []
+    good: list[Part] = []
+    machine = e.what.parted
+    for log in e.what.logs:
+        full, easy = (kind(log, machine, "powers", unlisted="segments") for kind in (_full, _easy))
+        less = _gain(e, full, full._replace(extra=TWO_TORI))
+        slower = ratio(e, easy, easy._replace(extra=TWO_TORI))
+        good += [higher(less, -2.0), lower(slower, math.log(1.1))]
+        ours.append(f"{e.at(log, machine)} {_points(less)} points, slowdown times {_times(slower)}")
+    return Finding(f"{_count(good)}: {'; '.join(ours)}", combine(*good))

@@ -20,8 +20,10 @@ from faultsim.reproduce.torus3d.runs import (
     FORESEEING,
     KREVAT,
     LISTS,
+    ON_TWO_TORI,
     REVERSED,
     SCORES,
+    TWO_TORI,
     UNLISTED,
     USUAL,
     Evidence,
@@ -261,7 +263,26 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
         which = "" if column == "slowdown" else " of jobs above 1/4 of the machine"
         title = f"{e.logs[log].label} on {e.failing}: slowdown{which} at load {USUAL:g}, by failures and scheduler"
         found.append(Grid(title, rows))
-    return [*found, *_foreseen(e)]
+    return [*found, *_foreseen(e), *_parted(e)]
+
+
+def _parted(e: Evidence) -> list[Grid]:
+    """A table for each log: one torus and two of half the nodes."""
+    found = []
+    for log in e.what.logs:
+        columns = ("slowdown", "slowdown above 1/4", "refused, %", "saturation, %")
+        rows = [["shapes", *(f"{what}, {word}" for what in columns for word in ("one", "two"))]]
+        for name, unlisted in ON_TWO_TORI:
+            easy = Key(log, e.what.parted, USUAL, "easy", name, unlisted=unlisted)
+            pairs = [easy, easy._replace(extra=TWO_TORI)]
+            full = [key._replace(load=0.0, scheduler="fcfs") for key in pairs]
+            cells = [_cell(e, column, key) for column in ("slowdown", "large") for key in pairs]
+            cells += [_cell(e, "refused", key, 100.0) for key in pairs]
+            cells += [_cell(e, "saturation", key, 100.0) for key in full]
+            rows.append([name if unlisted == "round_up" else f"{name}, {UNLISTED[unlisted]}", *cells])
+        title = f"{e.logs[log].label}: {e.what.parted} as one torus, and as two of half the last extent"
+        found.append(Grid(title, rows))
+    return found
 
 
 def _foreseen(e: Evidence) -> list[Grid]:

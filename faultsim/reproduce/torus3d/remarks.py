@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from faultsim.reproduce.torus3d.claims import ratio
-from faultsim.reproduce.torus3d.runs import FORESEEING, KREVAT, USUAL, Evidence, Key
+from faultsim.reproduce.torus3d.runs import FORESEEING, KREVAT, TWO_TORI, USUAL, Evidence, Key
 
 
 def _spread(e: Evidence, one: str, other: str, only: str = "", column: str = "slowdown", **rest: str) -> str:
@@ -55,6 +55,13 @@ def _saved(e: Evidence, score: str) -> str:
             if without:
                 found.append(100 * foreseen / without)
     return f"{min(found):.0f} to {max(found):.0f} %" if found else "not run"
+
+
+def _refused_on_two(e: Evidence) -> str:
+    """The share of jobs that two tori refuse, over logs."""
+    keys = [Key(log, e.what.parted, USUAL, "easy", "powers", extra=TWO_TORI) for log in e.what.logs]
+    found = [100 * float(e.values("refused", key).mean()) for key in keys]
+    return f"{min(found):.1f} to {max(found):.1f} %"
 
 
 def _advice(e: Evidence) -> tuple[str, ...]:
@@ -120,8 +127,11 @@ def remarks(e: Evidence) -> tuple[str, ...]:
         "that a failure would stop. Where failures come in bursts and repairs take 24 h, and each is foreseen with "
         f"probability 1/2, {_saved(e, 'tie-breaking')} of the jobs that failures stop without it are stopped with the "
         f"first, and {_saved(e, 'balancing')} with the second, over all logs and lists.",
-        "**Not run**: several tori, holes and regions: the simulated machine is one complete torus, and to fill the "
-        "torus with the fewest idle nodes first, as Slurm does, is not built; lists of every box on 16x16x16 (4,096 "
-        "shapes); refusing on Curie, as windows of its scaled sizes may have none with a shape; the "
-        "order of jobs by Slurm's priorities. Failures, predictors and loads are run on one machine.",
+        "**Several tori** are filled as Slurm fills them: the fullest first that has a box. The same "
+        f"{e.what.parted} nodes as two tori of half the extent cannot hold jobs above half of the machine in one box: "
+        f"rounding up refuses {_refused_on_two(e)} of the jobs. In segments of powers of two none need be refused.",
+        "**Not run**: unequal tori, holes and regions, as the simulated machine is complete; lists of every box on "
+        "16x16x16 (4,096 shapes); refusing on Curie, as windows of its scaled sizes may have none with a shape; the "
+        "order of jobs by Slurm's priorities. Failures, predictors and loads are run on one machine, two tori on "
+        "another.",
     )

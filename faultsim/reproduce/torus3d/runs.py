@@ -42,6 +42,9 @@ UNLISTED = {"round_up": "rounded up", "segments": "segments", "refuse": "refused
 #: Lists of shapes, from the shortest to the longest.
 LISTS = ("powers", "one per size", "rotations", "every box", "every box, every node")
 REVERSED = "rotations, reversed"
+#: Two tori of half the extent along the longest axis, and what is run on them.
+TWO_TORI = "two tori"
+ON_TWO_TORI = (("powers", "segments"), ("powers", "round_up"), ("one per size", "round_up"), ("rotations", "round_up"))
 #: MaxFreePartition: every box at every node, and a larger one if none of the size is free.
 KREVAT = "krevat"
 FAILURES = ("none", "single 1 h", "single 24 h", "burst 1 h", "burst 24 h")
@@ -78,12 +81,18 @@ def _rotations(dims: Three) -> list[str]:
     return found
 
 
+def tori_of(key: Key) -> tuple[int, Three]:
+    """How many tori the machine of a setting has, and the extents of each."""
+    x, y, z = MACHINES[key.machine]
+    return (2, (x, y, z // 2)) if key.extra == TWO_TORI else (1, (x, y, z))
+
+
 def placement(key: Key) -> Placement:
     """The placement of a setting."""
     if key.shapes == KREVAT:
         return Balancing() if key.extra == "predictor" else MaxFreePartition()
-    dims = MACHINES[key.machine]
-    rest = {"score": key.score, "unlisted": key.unlisted, "larger": key.extra == "larger"}
+    tori, dims = tori_of(key)
+    rest = {"score": key.score, "unlisted": key.unlisted, "larger": key.extra == "larger", "tori": tori}
     made: dict[str, dict[str, str]] = {
         "powers": {"shapes": "powers-of-two"},
         "one per size": {"shapes": "one-per-size"},
@@ -185,6 +194,11 @@ class Plan:
     loads: Sequence[float] = LOADS
     failures: Sequence[str] = FAILURES
 
+    @property
+    def parted(self) -> str:
+        """The machine that is compared with two tori."""
+        return self.machines[min(2, len(self.machines) - 1)]
+
     def lists(self, machine: str) -> list[str]:
         """The lists of shapes that are made on a machine."""
         few = int(np.prod(MACHINES[machine])) > MOST_FOR_EVERY_BOX
@@ -196,7 +210,11 @@ class Plan:
         for log in self.logs:
             for machine in self.machines:
                 for at, scheduler in ((0.0, "fcfs"), (USUAL, "easy")):
-                    found += self._comparison(Key(log, machine, at, scheduler, ""))
+                    base = Key(log, machine, at, scheduler, "")
+                    found += self._comparison(base)
+                    if machine == self.parted:
+                        split = base._replace(extra=TWO_TORI)
+                        found += [split._replace(shapes=name, unlisted=word) for name, word in ON_TWO_TORI]
             machine = self.machines[min(1, len(self.machines) - 1)]
             shown = [*self.lists(machine), KREVAT]
             easy = Key(log, machine, USUAL, "easy", "")
@@ -273,9 +291,10 @@ def run_list(logs: Mapping[str, Jobs], what: Plan, seed: int) -> RunList[Key]:
         return failures(kind, int(np.prod(MACHINES[machine])), 2.0 * float(part.submit[-1]), r, seed)
 
     def made(k: Key, r: int) -> Run:
+        tori, (x, y, z) = tori_of(k)
         return Run(
             jobs(k.log, k.machine, k.load, r),
-            Torus(*MACHINES[k.machine]),
+            Torus(tori * x, y, z),
             scheduler=_SCHEDULERS[k.scheduler],
             placement=placement(k),
             migration=Defragment() if k.extra == "migration" else None,
