@@ -214,10 +214,13 @@ def test_scores_with_predictions_need_them():
     assert any("no policy of this run uses what it predicts" in said for said in unseen.warnings)
 
 
-def test_a_copy_of_a_simulation_goes_on_as_it_would():
-    run = random_run(8)
-    sim = fs.Simulation(run.log, run.machine, placement=run.placement, scheduler=run.scheduler)
-    sim.step()
+@pytest.mark.parametrize("kinds", [{}, {"several": True}, {"several": True, "segments": True}, {"foreseeing": True}])
+def test_a_copy_of_a_simulation_goes_on_as_it_would(kinds):
+    run = random_run(8, **kinds)
+    given = {name: getattr(run, name) for name in ("scheduler", "placement", "failures", "recovery", "predictor")}
+    sim = fs.Simulation(run.log, run.machine, **given)
+    for _ in range(5):
+        sim.step()
     other = sim.copy()
     sim.run()
     other.run()
