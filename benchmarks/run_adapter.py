@@ -1,12 +1,17 @@
-"""Measure a simulation whose caller owns time, and write "Advances" and "Submissions" of benchmarks/RESULTS.md.
+"""Measure a simulation whose caller owns time: "Advances", "Submissions" and "Rollouts" of benchmarks/RESULTS.md.
 
-python benchmarks/run_adapter.py [--dry]
+The log is that of FAULTSIM_DATA, or of ../shared/data beside the checkout.
+
+    python benchmarks/run_adapter.py [--only SECTION ...] [--dry]
 """
 
 import argparse
+import os
 import time
 from itertools import pairwise
+from pathlib import Path
 
+from deciders import easy
 from results import table, write_section
 
 import faultsim as fs
@@ -22,6 +27,14 @@ SUBMISSIONS = """
 a time, 1,000 in one call with arrays, and a copy of the simulation; best of thirty.
 """
 EARLIER, ALONE, TOGETHER, ROUNDS = (0, 1000, 64_000), 100, 1000, 30
+LOG = "SDSC-SP2-1998-4.2-cln"
+DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
+ROLLOUTS = f"""
+`Simulation.copy` and `Simulation.rollout("easy", horizon=...)` after 180 days of {LOG} on 128 nodes, under EASY from
+outside: with all jobs known, and live, where the ends of jobs that have not ended by then are unknown if they have an
+estimate. Milliseconds of the processor; best of a hundred, and the median.
+"""
+BEGIN = 180 * 86_400.0
 
 
 def follow(log):
@@ -66,24 +79,62 @@ def submissions(earlier):
     return [min(column) for column in zip(*times, strict=True)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
-    arguments = parser.parse_args()
+def rollouts():
+    """Rows of copies and rollouts in the middle of a log."""
+    log = fs.read_swf(DATA / f"{LOG}.swf.gz")
+    log = log[log.size <= 128]
+    live = {"live": len(log), "unknown": (log.estimate >= 0) & (log.submit + log.runtime > BEGIN)}
+    rows = []
+    for name, given in (("known", {}), ("live", live)):
+        sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External(), **given)
+        while (d := sim.advance(until=BEGIN)).kind != "time":
+            easy(d)
+        calls = {
+            "copy": sim.copy,
+            "1 h": lambda sim=sim: sim.rollout("easy", horizon="1h"),
+            "1 d": lambda sim=sim: sim.rollout("easy", horizon="1d"),
+        }
+        row = {"jobs": name, "waiting": len(sim.queue), "running": len(sim.running)}
+        for what, call in calls.items():
+            times = []
+            for _ in range(100):
+                began = time.process_time()
+                call()
+                times.append(1e3 * (time.process_time() - began))
+            row |= {f"{what} (ms)": min(times), f"{what}, median": sorted(times)[50]}
+        rows.append(row)
+    return rows
+
+
+def advances():
     log = fs.synthetic.lublin(JOBS, rng=0)
     spent, seen = min(follow(log) for _ in range(REPEATS))
-    rows = [{"advances": ADVANCES, "changes": seen, "calls (s)": spent, "one call (µs)": 1e6 * spent / ADVANCES}]
-    print(table(rows))
-    if not arguments.dry:
-        write_section("advances", "Advances", HEAD + "\n" + table(rows))
+    return [{"advances": ADVANCES, "changes": seen, "calls (s)": spent, "one call (µs)": 1e6 * spent / ADVANCES}]
+
+
+def submitted():
     rows = []
     for earlier in EARLIER:
         alone, together, copy = submissions(earlier)
         each = {"one at a time (µs a job)": 1e6 * alone / ALONE, "in arrays (µs a job)": 1e6 * together / TOGETHER}
         rows.append({"jobs before": earlier, **each, "copy (ms)": 1e3 * copy})
-    print(table(rows))
-    if not arguments.dry:
-        write_section("submissions", "Submissions", SUBMISSIONS + "\n" + table(rows))
+    return rows
+
+
+SECTIONS = {"advances": (HEAD, advances), "submissions": (SUBMISSIONS, submitted), "rollouts": (ROLLOUTS, rollouts)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="SECTION")
+    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
+    arguments = parser.parse_args()
+    for name in arguments.only:
+        head, measure = SECTIONS[name]
+        rows = table(measure())
+        print(rows)
+        if not arguments.dry:
+            write_section(name, name.capitalize(), head + "\n" + rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The books of a run that is not over; the contract is in so_far.pxd."""
 
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, int8_t
 
 import numpy as np
@@ -81,6 +82,7 @@ cdef object eligible_times(const sim_t *s):
 
 cdef dict columns_so_far(const sim_t *s, dict columns):
     cdef int32_t job
+    cdef double[::1] first_start
     out = {name: values[:s.known] for name, values in columns.items()}
     out["state"] = state = states_of(s)
     out["finish"][state < JOB_DONE] = np.nan
@@ -89,7 +91,8 @@ cdef dict columns_so_far(const sim_t *s, dict columns):
     out["start"][on_no_nodes] = np.nan
     out["allocated"][on_no_nodes] = 0
     out["backfilled"][on_no_nodes] = False
+    first_start = out["first_start"]
     for job in range(s.known):
         if s.state[job] <= JOB_QUEUED and not (s.track.on and s.track.started[job]):
-            out["first_start"][job] = np.nan
+            first_start[job] = NAN
     return out

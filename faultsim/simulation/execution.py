@@ -361,9 +361,17 @@ class Execution:
 
     def result(self, *, partial: bool = False) -> Result:
         """The result, once everything has happened, or as of now."""
+        return self._result(self.engine.output_so_far() if partial else self.engine.output())
+
+    def last_result(self) -> Result:
+        """The result of as much as has happened, after which nothing else is done with this."""
+        over = self.engine.n_done == self.n_jobs
+        return self._result(self.engine.output() if over else self.engine.output_so_far(True))
+
+    def _result(self, output: dict[str, Any]) -> Result:
         log = self.log
         return Result(
-            _settled(self.engine.output_so_far() if partial else self.engine.output()),
+            _settled(output),
             Record(
                 settings=self._lowered,
                 columns=log.columns.copy() if self._told is None else dict(self._told),

@@ -15,7 +15,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine
-from faultsim.policies import External, HotSpares, Recovery, Scheduler
+from faultsim.policies import External, HotSpares, Recovery, Scheduler, Slurm
 from faultsim.results.reasons import Reason
 from faultsim.results.result import Result
 from faultsim.results.revision import check_pickle
@@ -273,8 +273,31 @@ class Simulation(checks.OldNames):
     def __deepcopy__(self, memo: dict[int, object]) -> "Simulation":
         return self.copy()
 
-    def rollout(self, scheduler: Scheduler) -> Result:
-        """The result of a copy that another scheduler takes over now and runs to its end.
+    def rollout(
+        self,
+        scheduler: Scheduler | str,
+        *,
+        until: checks.Duration | None = None,
+        horizon: checks.Duration | None = None,
+    ) -> Result:
+        """The result of a copy in which another scheduler decides from now on (model.md#rollout).
+
+        Parameters
+        ----------
+        scheduler : Scheduler or str
+            A built-in one, also as text: ``"easy:order=shortest"``.
+        until : float or duration, optional
+            When the copy stops, on the clock of the log: the result is that of ``result(partial=True)`` then.  By
+            default it runs to its end.
+        horizon : float or duration, optional
+            The same, as seconds from now.
+
+        Raises
+        ------
+        DecisionError
+            If jobs wait and nothing will ever happen again, unless the copy stops at a time.
+        OptionError
+            Unless a caller decided so far (``scheduler=External()``) or owns time (``live=``).
 
         Examples
         --------
@@ -282,19 +305,34 @@ class Simulation(checks.OldNames):
         >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
         >>> sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External())
         >>> sim.advance().start(0)
-        >>> sim.rollout(fs.EasyBackfill()).jobs["start"], sim.rollout(fs.Fcfs()).jobs["start"]
+        >>> sim.rollout("easy").jobs["start"], sim.rollout(fs.Fcfs()).jobs["start"]
         (array([ 0., 10.,  2.]), array([ 0., 10., 20.]))
+        >>> sim.rollout("easy", horizon=7).jobs["start"]
+        array([ 0., nan,  2.])
         """
         run, _, live, *_ = self._given
-        if live:
-            raise NotAvailableError("rollout is not available with live=: nobody knows what will come")
-        if External is not type(run.scheduler) or type(scheduler) is External or scheduler.is_written():
-            raise OptionError("rollout lets a built-in scheduler take over from scheduler=External()")
+        taking = run.with_options(scheduler=scheduler)  # type: ignore[arg-type]  # which reads any text
+        decides = taking.scheduler
+        if not (live or External is type(run.scheduler)) or type(decides) in (External, Slurm) or decides.is_written():
+            raise OptionError("rollout lets a built-in scheduler take over from scheduler=External(), or with live=")
         with self._door.enter(True):
+            last = self._end_of_rollout(until, horizon)
             execution = self._execution.copy()
-        execution.take_over(run.with_options(scheduler=scheduler))
-        execution.go_on()
-        return execution.result()
+        if live:
+            execution.engine.expect_ends()
+        execution.take_over(taking)
+        if last is None:
+            execution.go_on()
+            return execution.result()
+        execution.engine.advance(last)
+        return execution.last_result()
+
+    def _end_of_rollout(self, until: checks.Duration | None, horizon: checks.Duration | None) -> float | None:
+        if until is not None and horizon is not None:
+            raise OptionError("rollout takes until= or horizon=, not both")
+        if horizon is not None:
+            return min(self.now + checks.duration("horizon", horizon, low=0.0), checks.LATEST)
+        return None if until is None else checks.duration("until", until, low=self.now)
 
     # -- pickling: what was given, and what was done
 

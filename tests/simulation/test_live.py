@@ -548,9 +548,98 @@ test_who_cannot_take_over = refusals(
     fs.FaultsimError,
     lambda sim, scheduler: sim.rollout(scheduler),
     (fs.Simulation(LOG, fs.Cluster(4)), fs.Fcfs(), "a built-in scheduler take over from scheduler=External"),
-    (live(), fs.Fcfs(), "rollout is not available with live="),
+    (live(), fs.Slurm(), "a built-in scheduler take over"),
     (half_way(MACHINES[0]), fs.External(), "a built-in scheduler take over"),
     (half_way(MACHINES[0]), fs.EasyBackfill(repairs="unknown"), "give the scheduler that takes over the same"),
+)
+
+
+# -- rollouts to a time, and of live simulations
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_a_rollout_to_a_time_is_a_copy_that_went_there(machine):
+    sim = half_way(machine)
+    sim.advance()
+    whole, scheduler = sim.rollout("easy"), "easy:order=arrival"
+    for end in ({"horizon": 50}, {"until": sim.now + 50}, {"horizon": "50s"}):
+        result = sim.rollout(scheduler, **end)
+        assert result.span[1] == sim.now + 50
+        begun = whole.jobs["start"] <= sim.now + 50
+        np.testing.assert_array_equal(result.jobs["start"], np.where(begun, whole.jobs["start"], np.nan))
+    assert_equal(sim.rollout("easy", horizon="365d"), whole)
+    assert np.isnan(sim.rollout("fcfs", horizon=0).jobs["finish"]).sum() == 120 - sim.n_done
+
+
+def twins(known, machine, overrun):
+    """Two live simulations of the same jobs, one of which does not know any run time."""
+    estimate = [30, 20, 10, 40, 5]
+    jobs = {"submit": [0, 1, 2, 3, 4], "size": [2, 2, 4, 1, 2], "estimate": estimate}
+    log = fs.Workload(runtime=estimate if known else [0] * 5, **jobs)
+    options = {"scheduler": fs.External(), "overrun": overrun, "checkpointing": fs.Periodic(7, cost=1)}
+    return fs.Simulation(log, machine, live=True, unknown=not known, **options)
+
+
+@pytest.mark.parametrize("overrun", ["extend", "kill"])
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy:order=shortest", "conservative", fs.Backfill(2)], ids=str)
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_jobs_of_unknown_ends_end_as_expected_in_a_rollout(machine, scheduler, overrun):
+    sims = [twins(known, machine, overrun) for known in (False, True)]
+    results = []
+    for sim in sims:
+        while (d := sim.advance(until=9)).kind != "time":
+            easy(d)
+        sim.down(0)
+        sim.up(0)
+        results.append([sim.rollout(scheduler, **given) for given in ({}, {"horizon": 12}, {"until": 60})])
+        assert sim.now == 9
+        assert not np.isfinite(sim.result(partial=True).jobs["finish"][:2]).any()
+    for unknown, known in zip(*results, strict=True):
+        for name in ("start", "finish", "runtime", "wait", "lost_work", "checkpoint_time"):
+            np.testing.assert_array_equal(unknown.jobs[name], known.jobs[name])
+        if overrun == "extend":  # else they are cut at their limits
+            assert unknown.ledger == known.ledger
+
+
+def test_a_rollout_by_an_order_where_jobs_came_ahead_of_others():
+    sim = fs.Simulation(None, fs.Cluster(4), live=True)
+    sim.submit(submit=[0, 3, 4], size=[4, 4, 4], estimate=[10, 7, 5])
+    sim.submit(submit=[1, 2], size=[4, 4], estimate=[6, 8])  # rows 3 and 4 arrive before rows 1 and 2
+    sim.advance(until=9)
+    for order in ("shortest", fs.Key("estimate"), fs.Key("estimate + 0 * wait")):
+        assert sim.rollout(fs.Fcfs(order)).jobs["start"].tolist() == [0, 21, 10, 15, 28]
+
+
+def test_a_job_past_its_expected_end_ends_now_in_a_rollout():
+    sim = fs.Simulation(None, fs.Cluster(4), live=True)
+    sim.submit(submit=[0, 1], size=[4, 2], estimate=[10, 20])
+    sim.advance(until=25)
+    result = sim.rollout("easy")
+    assert (result.jobs["finish"].tolist(), result.jobs["runtime"].tolist()) == ([25, 45], [25, 20])
+    assert sim.running.tolist() == [0]
+    sim.finish(0)
+    sim.advance(until=30)
+    assert sim.rollout("fcfs", horizon=1).jobs["start"].tolist() == [0, 25]
+
+
+def test_a_rollout_of_a_live_simulation_that_cannot_go_on():
+    sim = fs.Simulation(None, fs.Cluster(2), live=True)
+    sim.submit(submit=0, size=2, estimate=10)
+    sim.down(1)
+    sim.advance(until=1)
+    with pytest.raises(fs.DecisionError, match="deadlock"):
+        sim.rollout("easy")
+    result = sim.rollout("easy", horizon="1h")
+    assert (result.jobs["state"].tolist(), result.span) == (["waiting"], (0, 3601))
+
+
+test_ends_of_rollouts = refusals(
+    fs.OptionError,
+    lambda sim, given: sim.rollout("easy", **given),
+    (half_way(MACHINES[0]), {"until": 5, "horizon": 5}, "until= or horizon=, not both"),
+    (half_way(MACHINES[0]), {"until": 5}, "until must be at least"),
+    (half_way(MACHINES[0]), {"horizon": -1}, "horizon must be at least 0"),
+    (half_way(MACHINES[0]), {"horizon": "soon"}, "horizon must be"),
 )
 
 
