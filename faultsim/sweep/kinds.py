@@ -28,6 +28,7 @@ from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.simulation.workflows import WorkflowExecution
 from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes
+from faultsim.sweep.grid import with_machines
 from faultsim.sweep.input_sources import DrawnLog
 from faultsim.sweep.row_schema import COLUMNS, WORKFLOW_COLUMNS, numbers, row_of, without_ends
 from faultsim.sweep.task_hash import Texts, name_of, task_id, workflow_task_id
@@ -85,13 +86,14 @@ class Kind(Generic[R, E, T]):
         """The options of a run that is the base of a sweep; None for anything else."""
         return None
 
-    def base_options(self, base: object) -> dict[str, object]:
-        """The options of all runs, of the base of a sweep."""
+    def base_options(self, base: object) -> Mapping[str, object]:
+        """The options of all runs, of the base of a sweep, in which machines that are text are machines."""
         options = self.options_of(base)
         if options is None and not isinstance(base, Mapping):
             given = checks.shown(base)
             raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {given}")
-        return dict(base) if options is None else options  # type: ignore[call-overload]
+        made: Mapping[str, object] = with_machines(base if options is None else options)
+        return made
 
     def check_given(self, given: Mapping[str, object]) -> None:
         """Check values that are needed, or could be rejected, before a run is made."""

@@ -18,7 +18,7 @@ from faultsim.policies.base import Policy
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import checked_axes
-from faultsim.sweep.grid import Grid, make_grid, with_machines
+from faultsim.sweep.grid import Grid, make_grid
 from faultsim.sweep.kinds import JOB_RUNS, kind_of
 from faultsim.sweep.labels import label
 from faultsim.sweep.sweep_rows import FillOptions, SweepDocument, SweepEntry, SweepRow
@@ -113,9 +113,8 @@ class Sweep:
         metrics: Sequence[str] | Mapping[str, Callable[[object], float] | str] | None = None,
     ) -> None:
         cells = list(cells) if isinstance(cells, Iterable) else cells
-        axes = checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None)
-        kind = kind_of(axes)
-        self.base: Mapping[str, object] = with_machines(kind.base_options(base))
+        kind = kind_of(checked_axes(base, grid, zipped, cells if isinstance(cells, list) else None))
+        self.base: Mapping[str, object] = kind.base_options(base)
         self.grid: Grid = make_grid(grid, zipped, cells)
         self.replicates: int = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)
@@ -126,14 +125,8 @@ class Sweep:
         if kind is not JOB_RUNS and (self.warmup or self.drain):
             raise OptionError("warmup and drain exclude jobs of a log; a sweep of workflows has none")
         self.name: str = str(name)
-        for needed in (axes.work, axes.machine):
-            if needed not in self.base and not any(
-                all(needed in point for point in dimension.values) for dimension in self.grid.dimensions
-            ):
-                raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
         wanted = Wanted((self.warmup, self.drain), own_metrics(metrics, self.grid.names, kind), kind)
         self._maker = Maker(self.base, self.grid, self.replicates, wanted)
-        self._maker.check_all()
 
     def __len__(self) -> int:
         """Number of runs: cells times replicates."""

@@ -128,6 +128,11 @@ class Maker:
     replicates : int
     wanted : Wanted
         What is kept of each run.
+
+    Raises
+    ------
+    OptionError, InputError
+        If nothing says what runs, or where, or a cell has incompatible options.
     """
 
     def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, wanted: Wanted) -> None:
@@ -135,6 +140,7 @@ class Maker:
         self.kind = wanted.kind
         self._inputs = Inputs()
         self.identify()
+        self._check_all()
 
     def identify(self) -> None:
         """Take policies and metrics that are written in Python as they are now, before any of them runs."""
@@ -178,11 +184,16 @@ class Maker:
             {held.digest: held.value for held in (work, failures) if held.digest is not None},
         )
 
-    def check_all(self) -> None:
-        """Check that the options of every cell are compatible; reject one that is not, by name.
+    def _check_all(self) -> None:
+        """Check that the options of every cell are complete and compatible; reject one that is not, by name.
 
         Nothing is drawn or run.
         """
+        for needed in (self.kind.axes.work, self.kind.axes.machine):
+            if needed not in self.base and not any(
+                all(needed in point for point in dimension.values) for dimension in self.grid.dimensions
+            ):
+                raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
         for cell in self.grid:
             given = {**self.base, **cell.values}
             try:
