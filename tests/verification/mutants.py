@@ -43,6 +43,8 @@ FEW_CPU = 15
 #: The soonest to notice what a run gives.
 DIGESTS = "tests/verification/test_digests.py"
 MOVING = ["tests/core/test_rescheduling.py", "tests/core/test_rescheduling_spares.py"]
+#: On nodes that jobs share: both engines, and the third program.
+ON_SITES = ["tests/core/test_site_engines.py", "tests/verification/test_plain_site.py"]
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
 TESTS = {
     "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
@@ -78,6 +80,11 @@ TESTS = {
     ],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
     "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
+    "_core/scheduling/backfill_shared": ON_SITES,
+    "_core/scheduling/conservative_shared": ON_SITES,
+    "_core/scheduling/easy_shared": ON_SITES,
+    "_core/scheduling/site_choice": ON_SITES,
+    "_core/site": [*ON_SITES, "tests/machines/test_site.py"],
     "_core/orders": ["tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py"],
     "_core/orders/rules": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
     "_core/orders/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
