@@ -1,6 +1,7 @@
 """Simulate a job log for another program, which asks over a socket, in lockstep.
 
-Requests and replies are JSON objects, each one message of a REQ socket of ZeroMQ:
+Requests and replies are JSON objects, each one message of a REQ socket of ZeroMQ, or with --listen unix:///PATH each a
+line over a Unix socket, for which ZeroMQ is not needed:
   {"request": "INIT"}                 {"init_time": 0.0}                      submit time of the first job, in seconds
   {"request": "GET", "t": 60}         {"t": 60.0, "running_ids": [3, 4]}      after all events with time <= t
   {"request": "END"}                  {"ok": true}                            and the server stops
@@ -20,6 +21,10 @@ With any scheduler, between two other requests:
   {"request": "RESUME", "node": 5}    {"ok": true}
   {"request": "SNAPSHOT"}             {"snapshot": 1}                         kept in the server, 100 at most
   {"request": "RESTORE", "snapshot": 1} {"ok": true}                          the simulation is as it was then
+With --scheduler external or --live, what would happen if a built-in scheduler took over, to "t", "horizon" or the end:
+  {"request": "ROLLOUT", "scheduler": "easy:order=shortest", "horizon": 3600}
+                                      {"now": 3660.0, "jobs": [...]}          each that is there and had not ended
+                                                                              before: "id", "state", "start", "finish"
 With --live N the client also says what happens, N jobs at most; ADVANCE has "changes": what happened since the last one
   {"request": "SUBMIT", "jobs": [{"submit": 60, "size": 4, "runtime": 30}]}   {"ids": [7]}  "id", "estimate", "user";
                                       without a runtime a job runs until FINISH, or as long as its estimate
@@ -34,6 +39,7 @@ supported.
 examples:
   faultsim serve SDSC-SP2-1998-4.2-cln.swf.gz --machine cluster:128 --listen ipc:///tmp/faultsim
   faultsim serve LOG --machine torus:4x4x8 --scheduler external --listen tcp://127.0.0.1:5555
+  faultsim serve LOG --machine cluster:128 --live 1000 --listen unix:///tmp/faultsim
 """
 
 import contextlib
@@ -80,6 +86,7 @@ _REQUESTS = {
     "RESUME": (("node",), ()),
     "SNAPSHOT": ((), ()),
     "RESTORE": (("snapshot",), ()),
+    "ROLLOUT": (("scheduler",), ("t", "horizon")),
     "SUBMIT": (("jobs",), ()),
     "FINISH": (("id",), ()),
     "KILL": (("id",), ()),
@@ -247,6 +254,17 @@ class Server:
         self._name_rows()
         return {"ok": True}
 
+    def _rollout(self, scheduler: str, t: float | None = None, horizon: float | None = None) -> dict[str, object]:
+        now = self.sim.now
+        result = self.sim.rollout(scheduler, until=t, horizon=horizon)
+        columns = [result.jobs[name].tolist() for name in ("id", "state", "start", "finish")]
+        rows = [
+            {"id": number, "state": state, "start": _or_none(start), "finish": _or_none(finish)}
+            for number, state, start, finish in zip(*columns, strict=True)
+            if not finish < now and state != "future"
+        ]
+        return {"now": result.span[1], "jobs": rows}
+
     def _submit(self, jobs: list[dict[str, Any]]) -> dict[str, object]:
         jobs = sorted(jobs, key=lambda job: job["submit"])
         unknown = [job.get("runtime") is None for job in jobs]
@@ -320,6 +338,11 @@ class Server:
         return self._rows[name]
 
 
+def _or_none(time: float) -> float | None:
+    """NaN is no JSON."""
+    return None if time != time else time
+
+
 def _parsed(message: bytes) -> tuple[str, dict[str, object]]:
     """The name of a request and what it says, checked."""
     try:
@@ -368,7 +391,11 @@ def _checked(name: str, key: str, value: object) -> object:
         if whole(value):
             return value
         raise OptionError(f'{name}: "{key}" must be a whole number')
-    if key in ("estimate", "priority", "begin", "seconds", "downtime"):
+    if key == "scheduler":
+        if type(value) is str:
+            return value
+        raise OptionError(f'{name}: "scheduler" must be text, as of --scheduler')
+    if key in ("estimate", "priority", "begin", "seconds", "downtime", "horizon"):
         if _finite(value):
             return float(value)
         raise OptionError(f'{name}: "{key}" must be a finite number')
@@ -414,7 +441,9 @@ def check_address(address: str, *, any_host: bool = False) -> None:
     faultsim.errors.OptionError: --listen tcp://0.0.0.0:5555: others could connect, and nobody is asked who he is; ...
     """
     kind, _, rest = address.partition("://")
-    if kind == "ipc" and rest.startswith("/"):
+    if kind == "unix" and not hasattr(socket, "AF_UNIX"):
+        raise OptionError(f"--listen {address}: Python has no Unix sockets on this system; use tcp://127.0.0.1:PORT")
+    if kind in ("ipc", "unix") and rest.startswith("/"):
         path = Path(rest)
         if not path.parent.is_dir():
             raise OptionError(f"--listen {address}: its folder does not exist")
@@ -425,7 +454,7 @@ def check_address(address: str, *, any_host: bool = False) -> None:
         return
     host, _, port = rest.rpartition(":")
     if kind != "tcp" or not host or not (port == "*" or (port.isascii() and port.isdigit() and int(port[:6]) < 65536)):
-        raise OptionError(f"--listen {address}: ipc:///PATH or tcp://127.0.0.1:PORT is needed")
+        raise OptionError(f"--listen {address}: ipc:///PATH, unix:///PATH or tcp://127.0.0.1:PORT is needed")
     loopback = host == "localhost"
     with contextlib.suppress(ValueError):
         loopback = loopback or ipaddress.ip_address(host.strip("[]")).is_loopback
@@ -474,6 +503,42 @@ def serve(server: Server, address: str) -> None:
         context.destroy(linger=0)
 
 
+def serve_lines(server: Server, address: str) -> None:
+    """The same by lines over a Unix socket, for one client after another."""
+    path = Path(address.removeprefix("unix://"))
+    path.unlink(missing_ok=True)  # left by a server that was killed (`check_address`)
+    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listening:
+        before = os.umask(0o177)
+        try:
+            listening.bind(str(path))
+        except OSError as error:
+            raise OptionError(f"--listen {address}: {error}") from None
+        finally:
+            os.umask(before)
+        try:
+            listening.listen()
+            print(f"listening {address}", flush=True)
+            while not server.over:
+                connection, _ = listening.accept()
+                with connection, contextlib.suppress(ConnectionError):
+                    _answer_lines(server, connection)
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _answer_lines(server: Server, connection: socket.socket) -> None:
+    """Answer a client until it goes, or sends a line that is too long, behind which nothing can be read."""
+    with connection.makefile("rwb") as lines:
+        while not server.over:
+            line = lines.readline(LARGEST_MESSAGE + 2)
+            if not line:
+                return
+            lines.write(json.dumps(server.answer(line.rstrip(b"\r\n"))).encode() + b"\n")
+            lines.flush()
+            if not line.endswith(b"\n"):
+                return
+
+
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim serve``."""
     add_log_arguments(parser)
@@ -486,14 +551,19 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--recovery", metavar="P", help="as of 'faultsim run'")
     parser.add_argument("--reserve", action="append", default=[], metavar="R", help="as of 'faultsim run'")
     parser.add_argument(
-        "--listen", required=True, metavar="ADDRESS", help="ipc:///PATH or tcp://127.0.0.1:PORT (PORT *: any)"
+        "--listen",
+        required=True,
+        metavar="ADDRESS",
+        help="ipc:///PATH or tcp://127.0.0.1:PORT (PORT *: any); unix:///PATH: lines, without ZeroMQ",
     )
     parser.add_argument(
         "--live", type=int, metavar="N", help="the client says which jobs come, and what fails: N jobs at most"
     )
     parser.add_argument("--any-host", action="store_true", help="allow addresses that other machines can reach")
     args = parser.parse_args(argv)
-    checks.extra("zmq", "serve", "faultsim serve")
+    by_lines = args.listen.startswith("unix://")
+    if not by_lines:
+        checks.extra("zmq", "serve", "faultsim serve")
     check_address(args.listen, any_host=args.any_host)
     log = open_log(args).log
     if args.head is not None:
@@ -522,5 +592,6 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         seed=args.seed,
         live=0 if args.live is None else checks.whole("--live", args.live, low=1, unit="jobs"),
     )
-    serve(Server(sim, decides=decides, live=args.live is not None, closed=bool(args.reserve)), args.listen)
+    server = Server(sim, decides=decides, live=args.live is not None, closed=bool(args.reserve))
+    (serve_lines if by_lines else serve)(server, args.listen)
     return 0

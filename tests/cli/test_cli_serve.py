@@ -13,10 +13,24 @@ import faultsim as fs
 from faultsim.cli.serve import Server, check_address
 from helpers import command
 from helpers.command import refused
+from helpers.messages import check_answer
 from helpers.refusals import refusals
 from helpers.scripts import begun, python
 
 CLIENT = Path(__file__).resolve().parents[1] / "helpers" / "client.py"
+
+
+@pytest.fixture(autouse=True)
+def checked_answers(monkeypatch):
+    """All answers of this module are as the JSON schema says."""
+    answer = Server.answer
+
+    def checked(self, message):
+        reply = answer(self, message)
+        check_answer(message, reply)
+        return reply
+
+    monkeypatch.setattr(Server, "answer", checked)
 
 
 @pytest.fixture
@@ -35,7 +49,10 @@ def serving(tmp_path):
         client = python(CLIENT, address, input=said, check=True, timeout=3000)
         assert server.wait(timeout=60) == 0
         assert server.stderr.read() == ""
-        return [json.loads(line) for line in client.stdout.splitlines()]
+        replies = [json.loads(line) for line in client.stdout.splitlines()]
+        for request, reply in zip(said.splitlines(), replies, strict=True):
+            check_answer(request, reply)
+        return replies
 
     yield ask
     for server in servers:
@@ -231,9 +248,9 @@ test_addresses_that_others_can_reach = refusals(
     ("tcp://0.0.0.0:5555", "others could connect"),
     ("tcp://*:5555", "others could connect"),
     ("tcp://example.org:5555", "others could connect"),
-    ("tcp://127.0.0.1", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
-    ("udp://127.0.0.1:5555", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
-    ("ipc://relative", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("tcp://127.0.0.1", "ipc:///PATH, unix:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("udp://127.0.0.1:5555", "ipc:///PATH, unix:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("ipc://relative", "ipc:///PATH, unix:///PATH or tcp://127.0.0.1:PORT is needed"),
     ("ipc:///no/such/folder/socket", "its folder does not exist"),
     (f"ipc://{__file__}", "there is a file of this name already"),
 )
