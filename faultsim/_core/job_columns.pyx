@@ -288,14 +288,34 @@ cdef class Running(Jobs):
 
     cdef object numbers(self):
         cdef sim_t *s = self.moment.s
+        cdef int32_t[::1] out
         cdef int32_t i
+        cdef Py_ssize_t n = 0
         if self.chosen is not None:
             return self.those_left()
         self.moment.check()
         items = releases_all(&s.releases)
-        jobs = [items[i].job for i in range(s.releases.n) if items[i].job >= 0]
-        jobs.sort(key=self.moment.engine.row_key)
-        return np.array(jobs, np.int32)
+        found = np.empty(s.releases.n, np.int32)
+        out = found
+        for i in range(s.releases.n):
+            if items[i].job >= 0:
+                out[n] = items[i].job
+                n += 1
+        found = found[:n]
+        found.sort()
+        return found if s.row == NULL else np.array(sorted(found.tolist(), key=self.moment.engine.row_key), np.int32)
+
+    def __len__(self):
+        cdef int32_t i
+        cdef Py_ssize_t n = 0
+        _inside = self.moment.enter(True)
+        if self.chosen is not None:
+            return len(self.those_left())
+        self.moment.check()
+        items = releases_all(&self.moment.s.releases)
+        for i in range(self.moment.s.releases.n):
+            n += items[i].job >= 0
+        return n
 
     cdef bint is_there(self, int32_t job):
         return self.moment.s.state[job] == JOB_RUNNING or self.moment.s.state[job] == JOB_HELD

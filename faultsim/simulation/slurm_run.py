@@ -80,9 +80,9 @@ class SlurmDecisions(Scheduler):
         factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
         self._controller, self.only_in_python = controller_of(self._site, site_of(factors), self._begin, engine)
         self._requeues = bool(record.settings["JobRequeue"])
-        self._waiting: set[int] = set()
-        self._running: set[int] = set()
-        self._down: set[int] = set()
+        self._waits, self._runs = (np.zeros(self._jobs.rows, np.bool_) for _ in range(2))
+        self._run_count = self._wait_count = 0
+        self._down = np.empty(0, np.int32)
         self._place = {number: at for at, number in enumerate(self._number)}
         self._now, self._news, self._wake = -math.inf, self._begin, -math.inf
 
@@ -106,21 +106,22 @@ class SlurmDecisions(Scheduler):
         acts = controller.decide(now)
         for job, again in acts.stop:
             (decision.requeue if again else decision.kill)(job)
-            self._running.discard(job)
-            if again:
-                self._waiting.add(job)
+            self._runs[job], self._waits[job] = False, again
+            self._run_count -= 1
+            self._wait_count += again
         for run in acts.start:
             nodes = [self._number[node] for node in run.nodes]
             if self._jobs.shares:
                 decision.start(run.job, nodes=nodes, cores=self._jobs.cores(run.job, run.cpus))
             else:
                 decision.start(run.job, nodes=nodes)
-            self._running.add(run.job)
-            self._waiting.discard(run.job)
+            self._runs[run.job], self._waits[run.job] = True, False
+            self._run_count += 1
+            self._wait_count -= 1
         if acts.start or acts.stop:
             self._news = now
         soon = controller.next(now)
-        if soon == self._wake or (not self._running and now - self._news > GIVE_UP):
+        if soon == self._wake or (now - self._news > GIVE_UP and not self._run_count):
             return
         if math.isfinite(soon):
             self._wake = soon
@@ -129,27 +130,40 @@ class SlurmDecisions(Scheduler):
     def _hear(self, decision: Decision, now: float) -> None:
         """What has changed since the last decision."""
         controller = self._controller
-        queue, running = set(decision.queue.tolist()), set(decision.running.tolist())
-        for job in sorted(self._running - running):
-            if job in queue and not self._requeues:  # its node failed, and it may not wait again
-                decision.withdraw(job)
-                queue.discard(job)
-            controller.end(job, now, again=now if job in queue else None)
-            self._news = now
-            if job in queue:
-                self._waiting.add(job)
-        self._running &= running
-        down = set(decision.down.tolist())
-        for number in down ^ self._down:
-            controller.node(self._place[number], number not in down)
-        self._down = down
-        for job in sorted(self._waiting - queue):
-            controller.withdraw(job)
-        self._waiting &= queue
-        for job in sorted(queue - self._waiting):
+        queue, running = decision.queue.index, decision.running
+        if len(running) != self._run_count:  # only ends change it between two decisions
+            ended = self._runs.copy()
+            ended[running.index] = False
+            for job in np.flatnonzero(ended).tolist():
+                again = bool((queue == job).any())
+                if again and not self._requeues:  # its node failed, and it may not wait again
+                    decision.withdraw(job)
+                    again, queue = False, queue[queue != job]
+                controller.end(job, now, again=now if again else None)
+                self._news = now
+                self._runs[job], self._waits[job] = False, again
+                self._wait_count += again
+            self._run_count = len(running)
+        down = decision.down
+        if (len(down) or len(self._down)) and not np.array_equal(down, self._down):
+            for number in np.setxor1d(down, self._down).tolist():
+                controller.node(self._place[number], number not in down)
+            self._down = down
+        known = self._waits[queue]
+        if len(queue) == self._wait_count and known.all():
+            return
+        new = np.sort(queue[~known])
+        if len(queue) - len(new) != self._wait_count:
+            gone = self._waits.copy()
+            gone[queue] = False
+            for job in np.flatnonzero(gone).tolist():
+                controller.withdraw(job)
+            self._waits &= ~gone
+        for job in new.tolist():
             controller.submit(self._jobs.waiting(job), now, self._jobs.nice(job))
             self._news = now
-        self._waiting |= queue
+        self._waits[new] = True
+        self._wait_count = len(queue)
 
 
 class _Jobs:
@@ -160,6 +174,7 @@ class _Jobs:
     ) -> None:
         self._log, self._limit, self._asks, self._record = log, estimate / 60.0, asks, record
         self._numbers = numbers
+        self.rows = len(log) if numbers is None else len(numbers)
         self.shares = asks is not None
         self._user, self._account = _users(log), _words(log, "account", "")
         self._qos, self._partition = _words(log, "qos", ""), _words(log, "partition", "")

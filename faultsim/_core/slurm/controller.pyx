@@ -9,8 +9,8 @@ from libc.string cimport memmove, memset
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
 from faultsim._core.slurm.loops cimport slurm_cycle, slurm_leave, slurm_pass
 from faultsim._core.slurm.rules cimport (
-    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_form_t, slurm_job_t, slurm_record_t, slurm_room_t,
-    slurm_run_t, slurm_t,
+    MANY_NODES, SLURM_ANSWERS, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_form_t, slurm_job_t,
+    slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport slurm_choose, slurm_reset_keys
 from faultsim._core.status cimport OK
@@ -169,6 +169,10 @@ cdef class Controller:
         s.up, s.cleaning = self.new_mask(range(n)), self.new_mask(())
         s.have, s.chosen, s.candidates = self.new_mask(()), self.new_mask(()), self.new_mask(())
         s.planned, s.usable, s.idle = self.new_mask(()), self.new_mask(()), self.new_mask(())
+        s.touched = self.new_mask(())
+        s.answer = <slurm_answer_t *>self.zeros(SLURM_ANSWERS, sizeof(slurm_answer_t))
+        for i in range(SLURM_ANSWERS):
+            s.answer[i].candidates = self.new_mask(())
         s.avail, s.listed = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.run_first, s.run_n = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.run_sum = <int64_t *>self.zeros(n, 8)
@@ -575,7 +579,7 @@ cdef class Controller:
         for i in range(self.s.n_running):
             if self.s.by_end[i].end >= soon:
                 break
-            soon = min(soon, self.s.by_end[i].kill_at)
+            soon = min(soon, self.s.by_end[i].run.kill_at)
         for job in self.later:
             soon = min(soon, self.s.job[<int32_t>job].eligible)
         for until in self.dirty.values():
@@ -722,9 +726,10 @@ cdef class Controller:
             done = True
         if done and (self.waiting or self.later):
             self.rank_all()
-            for i in range(s.jobs):
-                if s.job[i].state == SLURM_WAITING or s.job[i].state == SLURM_LATER:
-                    self.prioritise(i, self.last_period)
+            for i in range(s.queued):
+                self.prioritise(s.record[s.queue[i]].job, self.last_period)
+            for job in self.later:
+                self.prioritise(job, self.last_period)
             self.sort()
         return 0
 

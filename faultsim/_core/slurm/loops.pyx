@@ -7,8 +7,8 @@ from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
 from faultsim._core.slurm.rules cimport (
-    SLURM_RUNNING, SLURM_WAITING, slurm_form_t, slurm_job_t, slurm_record_t, slurm_rounded, slurm_run_t, slurm_slot_t,
-    slurm_t,
+    SLURM_ANSWERS, SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_form_t, slurm_job_t,
+    slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
     slurm_choose, slurm_copy_room, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
@@ -24,10 +24,10 @@ cdef enum:
 cdef int32_t end_position(const slurm_t *s, double end, int32_t job) noexcept nogil:
     """Where a run stands, or would stand, in `by_end`."""
     cdef int32_t low = 0, high = s.n_running, middle
-    cdef const slurm_run_t *each
+    cdef const slurm_end_t *each
     while low < high:
         middle = (low + high) // 2
-        each = s.by_end[middle]
+        each = &s.by_end[middle]
         if each.end < end or (each.end == end and each.job < job):
             low = middle + 1
         else:
@@ -41,6 +41,7 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     cdef slurm_job_t *job = &s.job[r.job]
     cdef int32_t i, node, at
     cdef slurm_run_t **grown
+    cdef slurm_end_t *ends
     cdef slurm_run_t *run
     if s.n_running == s.running_room:
         at = 2 * s.running_room + 64
@@ -48,10 +49,10 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
         if grown == NULL:
             return NULL
         s.running = grown
-        grown = <slurm_run_t **>realloc(s.by_end, <size_t>at * sizeof(void *))
-        if grown == NULL:
+        ends = <slurm_end_t *>realloc(s.by_end, <size_t>at * sizeof(slurm_end_t))
+        if ends == NULL:
             return NULL
-        s.by_end = grown
+        s.by_end = ends
         s.running_room = at
     if s.n_started == s.started_room:
         at = 2 * s.started_room + 64
@@ -81,9 +82,14 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
         if f.gpus and mask_has(f.typed, node):
             run.gpus[i] = max(0, min(f.gpus, s.room.gpus[node]))
     slurm_take(s, &s.room, run, 1)
+    s.changes += 1
     at = end_position(s, run.end, run.job)
-    memmove(s.by_end + at + 1, s.by_end + at, <size_t>(s.n_running - at) * sizeof(void *))
-    s.by_end[at] = run
+    memmove(s.by_end + at + 1, s.by_end + at, <size_t>(s.n_running - at) * sizeof(slurm_end_t))
+    ends = &s.by_end[at]
+    ends.end, ends.run, ends.job, ends.node, ends.partition = run.end, run, run.job, -1, run.partition
+    ends.exclusive = run.exclusive
+    if n == 1:
+        ends.node, ends.cpus, ends.memory, ends.gpus = run.nodes[0], run.cpus[0], run.memory[0], run.gpus[0]
     s.running[s.n_running] = run
     s.n_running += 1
     s.started[s.n_started] = run
@@ -95,7 +101,7 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
 cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil:
     cdef int32_t at = end_position(s, run.end, run.job), i = 0
     s.n_running -= 1
-    memmove(s.by_end + at, s.by_end + at + 1, <size_t>(s.n_running - at) * sizeof(void *))
+    memmove(s.by_end + at, s.by_end + at + 1, <size_t>(s.n_running - at) * sizeof(slurm_end_t))
     while s.running[i] != run:
         i += 1
     memmove(s.running + i, s.running + i + 1, <size_t>(s.n_running - i) * sizeof(void *))
@@ -304,20 +310,40 @@ cdef bint collides(const slurm_t *s, double begin, double end, const uint64_t *n
 
 # -- when a job could start
 
-cdef bint run_meets(const slurm_run_t *run, const uint64_t *mask) noexcept nogil:
+cdef inline bint gives_back(slurm_t *s, const slurm_end_t *each) noexcept nogil:
+    """End a job in the room of `later`, if it holds a candidate."""
+    cdef slurm_room_t *room = &s.later
+    cdef const slurm_run_t *run = each.run
     cdef int32_t i
+    if each.node >= 0:
+        if not mask_has(s.candidates, each.node):
+            return False
+        room.cores[each.node] += each.cpus
+        room.memory[each.node] += each.memory
+        room.gpus[each.node] += each.gpus
+        room.jobs[each.node] -= 1
+        room.whole[each.node] -= each.exclusive
+        room.held[each.node * s.partitions + each.partition] -= each.cpus
+        s.touched[each.node >> 6] |= <uint64_t>1 << (each.node & 63)
+        return True
+    i = 0
+    while i < run.n and not mask_has(s.candidates, run.nodes[i]):
+        i += 1
+    if i == run.n:
+        return False
+    slurm_take(s, room, run, -1)
     for i in range(run.n):
-        if mask_has(mask, run.nodes[i]):
-            return True
-    return False
+        s.touched[run.nodes[i] >> 6] |= <uint64_t>1 << (run.nodes[i] & 63)
+    return True
 
 
 cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *start) noexcept nogil:
     """The earliest time, as Slurm computes it, at which a form fits on `candidates`: sets `start`, and returns the
     number of nodes found, or -1 if it never does."""
-    cdef int32_t at = 0, i, node, n
-    cdef slurm_run_t *each
-    cdef slurm_run_t *last
+    cdef int32_t at = 0, i, n
+    cdef uint64_t rest
+    cdef const slurm_end_t *each
+    cdef const slurm_end_t *last
     cdef const uint64_t *idle = NULL
     cdef double window = FIRST_WINDOW, base = 0.0
     cdef bint begun = False
@@ -334,18 +360,14 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
                 s.idle[i >> 6] |= <uint64_t>1 << (i & 63)
         idle = s.idle
     # Invariant: `avail` and `have` are those of the candidates in the room of `later`, without the jobs before `at`.
+    memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
     while at < s.n_running:
         last = NULL
         while at < s.n_running:
-            each = s.by_end[at]
+            each = &s.by_end[at]
             at += 1
-            if not run_meets(each, s.candidates):
+            if not gives_back(s, each):
                 continue
-            slurm_take(s, &s.later, each, -1)
-            for i in range(each.n):
-                node = each.nodes[i]
-                if mask_has(s.candidates, node) and mask_has(f.nodes, node):
-                    slurm_refill(s, f, node, &s.later)
             last = each
             if not begun:
                 base = each.end + FIRST_WINDOW - fmod(each.end, FIRST_WINDOW)
@@ -354,6 +376,12 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
                 break
         if last == NULL:
             return -1
+        for i in range(s.words):
+            rest = s.touched[i] & s.candidates[i] & f.nodes[i]
+            while rest:
+                slurm_refill(s, f, 64 * i + fs_lowest(rest), &s.later)
+                rest &= rest - 1
+        memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
         window = window + s.linear if s.linear else 2 * window
         while at < s.n_running and s.by_end[at].end > base + window:
             window = window + s.linear if s.linear else 2 * window
@@ -364,20 +392,45 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
     return -1
 
 
+cdef int32_t answer_for(slurm_t *s, const slurm_record_t *r, double now, double *start) noexcept nogil:
+    """The same, from an answer to the same question if nothing has changed since."""
+    cdef uint64_t mixed = <uint64_t>r.form
+    cdef int64_t before = s.changes
+    cdef slurm_answer_t *a
+    cdef int32_t i, n
+    for i in range(s.words):
+        mixed = (mixed ^ s.candidates[i]) * <uint64_t>0x9E3779B97F4A7C15
+        mixed ^= mixed >> 32
+    a = &s.answer[mixed & (SLURM_ANSWERS - 1)]
+    if a.changes == before and a.form == r.form and same_nodes(s, a.candidates, s.candidates):
+        for i in range(a.n):
+            s.found[i] = a.nodes[i]
+        start[0] = a.start
+        return a.n
+    n = will_run(s, &s.form[r.form], now, start)
+    if n <= SLURM_FEW and s.changes == before:
+        a.changes, a.form, a.n, a.start = before, r.form, n, start[0]
+        memcpy(a.candidates, s.candidates, <size_t>s.words * sizeof(uint64_t))
+        for i in range(n):
+            a.nodes[i] = s.found[i]
+    return n
+
+
 # -- a cycle
 
 cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double start,
                   double *later) noexcept nogil:
     """Nodes that are free of plans for a job from a time on, into `candidates`, and when to try again (0: never).
     Whether the job could use enough of them if they were empty."""
-    cdef int32_t at, i, n
+    cdef int32_t at, i
+    cdef bint enough = True
+    cdef uint64_t some
     cdef double end = start + r.limit
     cdef const uint64_t *part = s.of_partition[r.partition]
     cdef const slurm_slot_t *slot
     later[0] = 0.0
     for i in range(s.words):
         s.candidates[i] = f.fitting[i] & s.up[i]
-    n = f.least
     for at in range(slot_ending(s, start, False), s.slots):
         slot = s.slot[at]
         if not later[0] and at + 1 < s.slots:
@@ -387,18 +440,15 @@ cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, do
                     break
         if slot.begin > end:
             break
-        if n >= f.least:
-            n = 0
+        if enough:
+            some = 0
             for i in range(s.words):
                 s.candidates[i] &= slot.nodes[i]
-                n += fs_popcount(s.candidates[i])
+                some |= s.candidates[i]
+            enough = some != 0 and (f.least == 1 or count_both(s, s.candidates, s.candidates) >= f.least)
         elif later[0]:       # slots that follow only take nodes away
             break
-    if n >= f.least:
-        n = 0
-        for i in range(s.words):
-            n += fs_popcount(s.candidates[i])
-    return n >= f.least
+    return enough and count_both(s, s.candidates, s.candidates) >= f.least
 
 
 cdef bint too_many(slurm_t *s, const slurm_record_t *r) noexcept nogil:
@@ -433,7 +483,7 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
     """Start a job, plan it, or neither."""
     cdef const slurm_form_t *f = &s.form[r.form]
     cdef slurm_job_t *job = &s.job[r.job]
-    cdef double start = now, later, at, begin, end
+    cdef double start = now, later, at = now, begin, end
     cdef bint no_plan = gives_no_place(s, r, now), cleaning
     cdef int32_t n, i, node
     while True:
@@ -442,7 +492,7 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
             if r.tested != s.cycles:
                 r.tested = s.cycles
                 tests[0] += 1
-            n = will_run(s, f, now, &at)
+            n = answer_for(s, r, now, &at)
         if n < 0:
             if later and not no_plan:
                 start = later
@@ -524,6 +574,7 @@ cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
     cdef slurm_record_t *r
     cdef int code
     s.cycles += 1
+    s.changes += 1
     s.n_started = 0
     s.slots = 0
     if grow_slots(s) != OK:

@@ -7,6 +7,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef enum:
     MANY_NODES = 1 << 30     # more than any cluster has
+    SLURM_FEW = 4            # nodes of an answer that is kept
+    SLURM_ANSWERS = 1024     # answers that are kept, a power of two
 
 # What is free of each node.
 cdef struct slurm_room_t:
@@ -73,10 +75,27 @@ cdef struct slurm_run_t:
     int64_t *memory
     int32_t *gpus
 
+# A run among those by end; of one on a single node with all that it holds there, else node is -1.
+cdef struct slurm_end_t:
+    double end
+    int64_t memory
+    slurm_run_t *run
+    int32_t job, node, cpus, gpus, partition
+    bint exclusive
+
 # An interval [begin, end) and the nodes that no plan holds in it; slots follow each other without a gap.
 cdef struct slurm_slot_t:
     double begin, end
     uint64_t *nodes
+
+# An answer of a test: when a form starts on some candidates, and its nodes; n is -1 if it never does.  It holds while
+# `changes` stays.
+cdef struct slurm_answer_t:
+    int64_t changes
+    double start
+    int32_t form, n
+    int32_t nodes[SLURM_FEW]
+    uint64_t *candidates
 
 cdef struct slurm_t:
     int32_t nodes, words, partitions
@@ -98,7 +117,7 @@ cdef struct slurm_t:
     int32_t queued, queue_room
     int32_t *in_queue        # per partition: its records there
     slurm_run_t **running    # in the order of their starts
-    slurm_run_t **by_end     # by end and job
+    slurm_end_t *by_end      # by end and job
     int32_t n_running, running_room
     slurm_run_t **started    # by the last loop, in order
     int32_t n_started, started_room
@@ -128,6 +147,7 @@ cdef struct slurm_t:
     uint64_t *planned
     uint64_t *usable
     uint64_t *idle
+    uint64_t *touched        # nodes that a test in the future has given something back to
     bint *closed
     int32_t *count_part
     int32_t *count_user
@@ -141,6 +161,8 @@ cdef struct slurm_t:
     uint64_t *pool_nodes
     int64_t cut              # records that Slurm's table would have taken
     int64_t cycles
+    slurm_answer_t *answer
+    int64_t changes          # of what answers depend on: cycles, starts and keys
 
 
 cdef inline double slurm_rounded(double time, double step) noexcept nogil:

@@ -35,6 +35,11 @@ cdef void slurm_copy_room(slurm_t *s, slurm_room_t *into, const slurm_room_t *ro
     memcpy(into.held, room.held, n * <size_t>s.partitions * sizeof(int32_t))
 
 
+cdef inline void set_key(slurm_t *s, int32_t node, int64_t key) noexcept nogil:
+    s.changes += s.keys[node] != key
+    s.keys[node] = key
+
+
 cdef void slurm_reset_keys(slurm_t *s, const uint64_t *mask) noexcept nogil:
     cdef int32_t i, node
     cdef uint64_t rest
@@ -43,7 +48,7 @@ cdef void slurm_reset_keys(slurm_t *s, const uint64_t *mask) noexcept nogil:
         while rest:
             node = 64 * i + fs_lowest(rest)
             rest &= rest - 1
-            s.keys[node] = s.weight[node] * 256 + 255
+            set_key(s, node, s.weight[node] * 256 + 255)
 
 
 cdef inline int32_t cpus_of(const slurm_t *s, const slurm_form_t *f, int32_t node, const slurm_room_t *room,
@@ -90,7 +95,7 @@ cdef void slurm_refill(slurm_t *s, const slurm_form_t *f, int32_t node, const sl
     cdef int64_t number
     if f.gpus and cpus_of(s, f, node, room, True):
         number = s.empty.gpus[node] if f.exclusive else f.gpus
-        s.keys[node] = (s.keys[node] | 255) - min(number, 255)
+        set_key(s, node, (s.keys[node] | 255) - min(number, 255))
     if mask_has(s.have, node):
         s.have[node >> 6] &= ~(<uint64_t>1 << (node & 63))
         s.n_have -= 1
@@ -104,7 +109,8 @@ cdef void slurm_refill(slurm_t *s, const slurm_form_t *f, int32_t node, const sl
 
 
 cdef void slurm_fill(slurm_t *s, const slurm_form_t *f, const uint64_t *mask, const slurm_room_t *room) noexcept nogil:
-    cdef int32_t i
+    cdef int32_t i, node, least = max(1, f.tasks * f.per_task if f.max_nodes == 1 else f.per_task)
+    cdef bint by_cores = not f.gpus and not f.exclusive
     cdef uint64_t rest
     memset(s.have, 0, <size_t>s.words * sizeof(uint64_t))
     s.n_have = 0
@@ -112,8 +118,11 @@ cdef void slurm_fill(slurm_t *s, const slurm_form_t *f, const uint64_t *mask, co
     for i in range(s.words):
         rest = mask[i] & f.nodes[i]
         while rest:
-            slurm_refill(s, f, 64 * i + fs_lowest(rest), room)
+            node = 64 * i + fs_lowest(rest)
             rest &= rest - 1
+            if by_cores and room.cores[node] < least:
+                continue
+            slurm_refill(s, f, node, room)
 
 
 cdef int32_t slurm_choose(slurm_t *s, const slurm_form_t *f, const uint64_t *mask,
