@@ -122,13 +122,14 @@ class Server:
 
     def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False, closed: bool = False) -> None:
         self.sim, self.decides, self.live, self.closed, self.over = sim, decides, live, closed, False
-        self._kept: list[fs.Simulation] = []
-        self._name_rows()
+        self._kept: list[tuple[fs.Simulation, list[int | str]]] = []
+        self._name_rows(sim.log.id.tolist())
         if decides and len(self._rows) != len(self._ids):
             raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")
 
-    def _name_rows(self) -> None:
-        self._ids = self.sim.log.id.tolist()
+    def _name_rows(self, ids: list[int | str]) -> None:
+        """The ids of all jobs by row: in the order in which they came, which that of the log may not be."""
+        self._ids = ids
         self._rows = {number: row for row, number in enumerate(self._ids)}
 
     def answer(self, message: bytes) -> dict[str, object]:
@@ -160,7 +161,7 @@ class Server:
 
     def _changes(self, changes: Changes) -> list[dict[str, object]]:
         """Rows of `Decision.changes`: those of jobs with their ids, those of nodes without one, kills with causes."""
-        rows = []
+        rows: list[dict[str, object]] = []
         for (kind, row, time, nodes), cause in zip(changes, changes.cause, strict=True):
             job = {} if row < 0 else {"id": self._ids[row]}
             rows.append({"kind": kind, **job, "time": time, "nodes": nodes, **({"cause": cause} if cause else {})})
@@ -244,14 +245,15 @@ class Server:
     def _snapshot(self) -> dict[str, object]:
         if len(self._kept) >= MOST_SNAPSHOTS:
             raise OptionError(f"the server keeps {MOST_SNAPSHOTS} already")
-        self._kept.append(self.sim.copy())
+        self._kept.append((self.sim.copy(), self._ids))
         return {"snapshot": len(self._kept)}
 
     def _restore(self, snapshot: int) -> dict[str, object]:
         if not 1 <= snapshot <= len(self._kept):
             raise OptionError(f"there is no snapshot {snapshot}")
-        self.sim = self._kept[snapshot - 1].copy()
-        self._name_rows()
+        kept, ids = self._kept[snapshot - 1]
+        self.sim = kept.copy()
+        self._name_rows(ids)
         return {"ok": True}
 
     def _rollout(self, scheduler: str, t: float | None = None, horizon: float | None = None) -> dict[str, object]:
@@ -277,13 +279,13 @@ class Server:
                     raise OptionError(f'all jobs of a request have "{name}", or none')
                 options[name] = [job[name] for job in jobs]
         runtime = [0.0 if job.get("runtime") is None else job["runtime"] for job in jobs]
-        before = len(self._ids)
         self._telling().submit(
             fs.Workload([job["submit"] for job in jobs], runtime, [job["size"] for job in jobs], **options),
             unknown=unknown,
         )
-        self._name_rows()
-        return {"ids": self._ids[before:]}
+        ids = options.get("id") or sorted(number for number in self.sim.log.id.tolist() if number not in self._rows)
+        self._name_rows([*self._ids, *ids])
+        return {"ids": ids}
 
     def _finish(self, id: int | str) -> dict[str, object]:
         self._telling().finish(self._row(id))

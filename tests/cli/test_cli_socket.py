@@ -64,6 +64,18 @@ def test_what_would_happen():
     assert server.sim.now == 2
 
 
+def test_jobs_that_come_ahead_of_others_keep_their_ids():
+    _, said = live_server()
+    for submit, number in ((30, 3), (20, 4)):
+        assert said("SUBMIT", jobs=[{"submit": submit, "size": 4, "estimate": 5}]) == {"ids": [number]}
+    assert said("SNAPSHOT") == {"snapshot": 1}
+    for _ in range(2):
+        assert said("ADVANCE", t=22)["running"][0]["id"] == 4
+        assert said("FINISH", id=4) == {"ok": True}
+        assert [row["id"] for row in said("ADVANCE", t=40)["changes"]] == [4, 3, 3]
+        assert said("RESTORE", snapshot=1) == {"ok": True}
+
+
 test_rollouts_that_cannot_be = refusals(
     fs.OptionError,
     lambda given, live: _raised(given, live),
