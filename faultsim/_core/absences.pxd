@@ -8,6 +8,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from faultsim._core.containers.releases cimport release_t
 from faultsim._core.state cimport end_if_started, sim_t, usable
 
 cdef struct absence_t:
@@ -37,6 +38,7 @@ cdef struct absences_t:
     bint spares
     uint64_t *closed         # scratch: as the next two
     uint64_t *joined
+    uint64_t *part           # the nodes that are hidden from the placement rule
     uint64_t *hidden
 
 
@@ -102,6 +104,12 @@ cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t 
 cdef bint ends_at(const sim_t *s, double t) noexcept nogil
 # The last time at which a running job is expected to end, or a node to be up.
 cdef double last_release(const sim_t *s) noexcept nogil
+cdef double last_end(const release_t *items, int32_t n, double now) noexcept nogil
+# [clusters] The free nodes of a set are not free until `show_nodes`; how many.
+cdef int32_t hide_nodes(const sim_t *s, const uint64_t *nodes) noexcept nogil
+cdef void show_nodes(const sim_t *s) noexcept nogil
+# The nodes that are closed from now to `end` to a job that moves, into scratch; NULL: none.
+cdef const uint64_t *closed_to_mover(const sim_t *s, int32_t job, double end) noexcept nogil
 # The number of that closed set, 0: none; NO_MEMORY.
 cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil
 # Whether all of set `b` is in set `a`.

@@ -82,12 +82,21 @@ cdef bint ends_at(const sim_t *s, double t) noexcept nogil:
     return False
 
 
-cdef double last_release(const sim_t *s) noexcept nogil:
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t n = s.releases.n
+cdef double last_end(const release_t *items, int32_t n, double now) noexcept nogil:
     while n > 0 and items[n - 1].end == INFINITY:
         n -= 1
-    return max(items[n - 1].end, s.now) if n > 0 else s.now
+    return max(items[n - 1].end, now) if n > 0 else now
+
+
+cdef double last_release(const sim_t *s) noexcept nogil:
+    return last_end(releases_all(&s.releases), s.releases.n, s.now)
+
+
+cdef const uint64_t *closed_to_mover(const sim_t *s, int32_t job, double end) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    if a == NULL or not closed_to(s, job, s.now, max(s.now, end), a.closed):
+        return NULL
+    return a.closed
 
 
 cdef double next_end_tried(const sim_t *s, double t, double last) noexcept nogil:
@@ -198,30 +207,57 @@ cdef int find_open_time(const sim_t *s, int32_t job, open_shadow_t *out) noexcep
     return OK
 
 
-cdef int allot_of(sim_t *s, int32_t job, int32_t count, const uint64_t *hidden) noexcept nogil:
-    """What the placement rule takes if the nodes of `hidden` are not free."""
+cdef int32_t hide_nodes(const sim_t *s, const uint64_t *nodes) noexcept nogil:
     cdef absences_t *a = absences_of(s)
     cdef named_t *m = named_of(&s.machine)
     cdef int32_t i
-    cdef int code
     for i in range(m.words):
-        a.hidden[i] = hidden[i] & free_nodes(m, i) if hidden[i] else 0
+        a.hidden[i] = nodes[i] & free_nodes(m, i) if nodes[i] else 0
         if a.hidden[i]:
             update_word(m, i)
             m.occ[i] |= a.hidden[i]
-    code = s.placement.allot(s.placement.state, s, job, count)
+    return <int32_t>mask_count(a.hidden, m.words)
+
+
+cdef void show_nodes(const sim_t *s) noexcept nogil:
+    cdef absences_t *a = absences_of(s)
+    cdef named_t *m = named_of(&s.machine)
+    cdef int32_t i
     for i in range(m.words):
         if a.hidden[i]:
             m.occ[i] &= ~a.hidden[i]
             open_word(m, i)
+
+
+cdef int allot_of(sim_t *s, int32_t job, int32_t count, const uint64_t *hidden) noexcept nogil:
+    """What the placement rule takes if the nodes of `hidden` are not free."""
+    cdef int code
+    hide_nodes(s, hidden)
+    code = s.placement.allot(s.placement.state, s, job, count)
+    show_nodes(s)
     return code
+
+
+cdef int take_part(sim_t *s, int32_t job, int32_t *missing, bint preferred, bint avoided) noexcept nogil:
+    """What the rule takes of the open nodes that are in `joined` or not, and in sim_t.avoid or not."""
+    cdef absences_t *a = absences_of(s)
+    cdef int32_t i, count
+    for i in range(a.words):
+        a.part[i] = ~a.closed[i] & (a.joined[i] if preferred else ~a.joined[i])
+        if s.avoid != NULL:
+            a.part[i] &= s.avoid[i] if avoided else ~s.avoid[i]
+    count = min(missing[0], count_free(named_of(&s.machine), a.part))
+    for i in range(a.words):
+        a.part[i] = ~a.part[i]
+    missing[0] -= count
+    return allot_of(s, job, count, a.part) if count > 0 else OK
 
 
 cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     cdef absences_t *a = absences_of(s)
-    cdef int32_t i, wanted, row = log_row(s, job)
-    cdef int code
-    cdef bint some = a.spares
+    cdef int32_t i, missing = count, row = log_row(s, job)
+    cdef int code = OK
+    cdef bint some = a.spares, avoids
     if some:
         memcpy(a.joined, a.spared, <size_t>a.words * sizeof(uint64_t))
     else:
@@ -231,18 +267,12 @@ cdef int take_open(sim_t *s, int32_t job, int32_t count) noexcept nogil:
             mask_join(a.joined, a.nodes + <int64_t>i * a.words, a.words)
             some = True
     closed_to(s, job, s.now, end_if_started(s, job), a.closed)
-    if some:
-        for i in range(a.words):
-            a.joined[i] &= ~a.closed[i]
-        wanted = min(count, count_free(named_of(&s.machine), a.joined))
-        if wanted > 0:
-            for i in range(a.words):
-                a.joined[i] = ~a.joined[i]
-            code = allot_of(s, job, wanted, a.joined)
-            if code < 0 or wanted == count:
-                return code
-            count -= wanted
-    return allot_of(s, job, count, a.closed)
+    for avoids in range(1 if s.avoid == NULL else 2):
+        if some and missing > 0 and code >= 0:
+            code = take_part(s, job, &missing, True, avoids)
+        if missing > 0 and code >= 0:
+            code = take_part(s, job, &missing, False, avoids)
+    return code
 
 
 cdef void spare_none(const sim_t *s) noexcept nogil:

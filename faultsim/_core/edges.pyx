@@ -132,6 +132,7 @@ cdef int open_rows(sim_t *s, int32_t n) except -1:
     own_block(a, &a.closed, a.words, sizeof(uint64_t))
     own_block(a, &a.joined, a.words, sizeof(uint64_t))
     own_block(a, &a.hidden, a.words, sizeof(uint64_t))
+    own_block(a, &a.part, a.words, sizeof(uint64_t))
     return 0
 
 

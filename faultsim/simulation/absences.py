@@ -10,8 +10,6 @@ from faultsim.simulation.options import RunOptions
 #: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
 #: instead.
 _WITHOUT = (
-    (lambda run: run.migration is not None, "migration=", "leave it out"),
-    (lambda run: run.rescheduling is not None, "rescheduling=", "leave it out"),
     (lambda run: isinstance(run.recovery, HotSpares), "recovery=HotSpares", "use recovery=Requeue()"),
     (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
     (

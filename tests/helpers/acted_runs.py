@@ -31,3 +31,14 @@ def drawn(rng: random.Random) -> tuple[fs.Workload, Any, dict[str, Any]]:
     if rng.random() < 0.2:
         options["start_delay"] = 2
     return fs.Workload(submit=submit, runtime=runtime, size=size, estimate=estimate, user=user), machine, options
+
+
+def reservations_of(run: fs.Run, rng: random.Random, counts: tuple[int, ...] = (1, 2, 3)) -> list[fs.Reservation]:
+    """Of a run: one of `counts` reservations, some of them repeated, with time for every job between them."""
+    given = []
+    for _ in range(rng.choice(counts)):
+        begin, nodes = rng.randrange(0, 90), run.machine.nodes
+        some = sorted(rng.sample(range(nodes), rng.randint(1, nodes)))
+        every = rng.choice([None, None, 1e6])
+        given.append(fs.Reservation(some, begin, begin + rng.choice([2, 10, 40]), every=every))
+    return given

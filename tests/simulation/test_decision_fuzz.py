@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
+from helpers.acted_runs import reservations_of
 from helpers.deciders import ByHand, assert_same, easy
 from helpers.runs import pods, runs
 from helpers.site_runs import drawn_run
@@ -140,22 +141,11 @@ def kinds_of(run, rng):
     return {"at": at, "tick": rng.choice([3, 7.5]) if "tick" in at else None}
 
 
-def reservations_of(run, rng):
-    """Of half of the runs."""
-    given = []
-    for _ in range(rng.choice([0, 0, 1, 3])):
-        begin, nodes = rng.randrange(0, 90), run.machine.nodes
-        some = sorted(rng.sample(range(nodes), rng.randint(1, nodes)))
-        every = rng.choice([None, None, 1e6])
-        given.append(fs.Reservation(some, begin, begin + rng.choice([2, 10, 40]), every=every))
-    return given or None
-
-
 def check_run(run, seed, steps=30, verify=True):
     """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
     rng, n = random.Random(seed), len(run.log)
     with contextlib.suppress(fs.NotAvailableError):
-        run = run.with_options(reservations=reservations_of(run, rng))
+        run = run.with_options(reservations=reservations_of(run, rng, (0, 0, 1, 3)))
     options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
     options |= {"scheduler": fs.External(order=run.scheduler.order, **kinds_of(run, rng)), "record": True}
     sims = [fs.Simulation(run.log, run.machine, engine=name, **options) for name in ("core", "core", "reference")]

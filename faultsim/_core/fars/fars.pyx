@@ -9,10 +9,11 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from faultsim._core.absences cimport absences_of, any_closed, closed_to_mover
 from faultsim._core.avoidance cimport free_of
 from faultsim._core.cluster.named cimport change_node, free_nodes, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_lowest_in, node_set_t
-from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.bits cimport fs_lowest, mask_join
 from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
@@ -240,13 +241,23 @@ cdef int move_nodes(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     cdef named_t *m = named_of(&s.machine)
     cdef const node_set_t *mine = m.held[job]
     cdef uint64_t bits
+    cdef const uint64_t *avoided = f.suspicious
+    cdef const uint64_t *closed = closed_to_mover(s, job, progress_moved_end(s, job, &f.cost))
+    if s.absences.state != NULL:
+        f.word = 0
+    if closed != NULL:
+        memcpy(f.forbidden, f.suspicious, <size_t>m.words * sizeof(uint64_t))
+        mask_join(f.forbidden, closed, m.words)
+        avoided = f.forbidden
+        if s.free - free_of(s, avoided) < suspect.leaving:
+            return 0
     if s.record.on:
         close_stay(s, job)
     for _i in range(suspect.leaving):
         out = nodes_lowest_in(mine, f.suspicious)
         fs_require(out >= 0)
         while True:
-            bits = free_nodes(m, f.word) & ~f.suspicious[f.word]
+            bits = free_nodes(m, f.word) & ~avoided[f.word]
             if bits:
                 break
             f.word += 1
@@ -265,6 +276,7 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     cdef int32_t job = suspect.job
     cdef double end = progress_moved_end(s, job, &f.cost)
     cdef place_t place = s.machine.placed.place_of(s.machine.state, job)
+    cdef const uint64_t *closed = closed_to_mover(s, job, end)
     cdef permit_t permit
     cdef int found, code
     if end < s.now:
@@ -273,6 +285,8 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     memcpy(f.without, s.machine.occ, bytes)
     s.machine.placed.lift(s.machine.state, f.without, &place)
     memcpy(f.forbidden, f.suspicious, bytes)
+    if closed != NULL:
+        mask_join(f.forbidden, closed, s.machine.words)
     permit.forbidden = f.forbidden
     if s.scheduler.guard != NULL and s.queue.head != s.queue.end:
         code = s.scheduler.guard(s.scheduler.state, s, job, end, f.forbidden, &permit)
@@ -310,9 +324,19 @@ cdef void suspect_nodes(sim_t *s, fars_t *f) noexcept nogil:
     s.avoid = f.suspicious if f.some and f.last else NULL
 
 
+cdef int32_t sound_nodes(const sim_t *s, const fars_t *f) noexcept nogil:
+    """How many free nodes are not suspicious, nor reserved or drained now."""
+    if s.absences.state == NULL or not any_closed(absences_of(s)):
+        return s.free - free_of(s, f.suspicious)
+    memcpy(f.without, f.suspicious, <size_t>s.machine.words * sizeof(uint64_t))
+    mask_join(f.without, absences_of(s).active, s.machine.words)
+    mask_join(f.without, absences_of(s).drained, s.machine.words)
+    return s.free - free_of(s, f.without)
+
+
 cdef int64_t spare_nodes(sim_t *s, const fars_t *f) noexcept nogil:
     """The pool that jobs may move to ([li2009] section 3.2); or a status < 0."""
-    cdef int32_t sound = s.free - free_of(s, f.suspicious)
+    cdef int32_t sound = sound_nodes(s, f)
     cdef int64_t spare = sound
     cdef promise_t promise
     if f.spares >= 0:

@@ -2,14 +2,15 @@
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
+from faultsim._core.absences cimport absences_of, closed_to_mover
 from faultsim._core.containers.bits cimport mask_equal
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport move_job
-from faultsim._core.tables.machine cimport machine_t, place_t, same_place
-from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
+from faultsim._core.scheduling.shadow cimport first_open_of, first_open_time, placed_shadow
 from faultsim._core.state cimport JOB_RUNNING, sim_t
 from faultsim._core.containers.memory cimport blocks_add_jobs, open_state, own_block
 from faultsim._core.status cimport OK
@@ -78,6 +79,7 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
     cdef int32_t n = 0, i, job, stuck
     cdef mover_t *movers = p.moving
     cdef place_t place
+    cdef permit_t permit
     cdef int code
     memcpy(p.blocked, m.occ, bytes)
     for i in range(s.releases.n):
@@ -98,7 +100,10 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
             job = movers[i].job
             s.predictions.window_from = s.now        # until its expected end it must not fail
             s.predictions.window_to = s.expected[job] if s.expected[job] > s.now else s.now
-            code = s.placement.choose(s.placement.state, s, job, p.trial, movers[i].nodes, NULL, &movers[i].place)
+            memset(&permit, 0, sizeof(permit_t))
+            permit.forbidden = closed_to_mover(s, job, s.expected[job] + p.cost)
+            code = s.placement.choose(s.placement.state, s, job, p.trial, movers[i].nodes,
+                                      NULL if permit.forbidden == NULL else &permit, &movers[i].place)
             if code < 0:
                 return code
             if code == 0:
@@ -140,7 +145,10 @@ cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) n
     if s.queue.head == s.queue.end:
         return True
     head = s.queue.job[s.queue.head]
-    before = placed_shadow(s, items, count, m.occ, s.need[head], p.there)
+    if s.absences.state != NULL:
+        before = first_open_time(s, head, p.there, absences_of(s).closed)
+    else:
+        before = placed_shadow(s, items, count, m.occ, s.need[head], p.there)
     memcpy(p.items, items, <size_t>count * sizeof(release_t))
     if p.cost > 0:
         for i in range(n):
@@ -150,7 +158,9 @@ cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) n
                         p.items[k].end += p.cost
         qsort(p.items, <size_t>count, sizeof(release_t), by_end)
     swap_places(p, s, n)
-    if largest >= s.need[head]:
+    if s.absences.state != NULL:
+        after = first_open_of(s, p.items, count, p.trial, head, p.there, absences_of(s).closed)
+    elif largest >= s.need[head]:
         after = s.now           # it could start at once
     else:
         after = placed_shadow(s, p.items, count, p.trial, s.need[head], p.there)

@@ -7,6 +7,7 @@ When a job has finished and its nodes are free, jobs that started after it move 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 
+from faultsim._core.absences cimport closed_to_mover, hide_nodes, show_nodes
 from faultsim._core.cluster.least_failed cimport find_least_failed, least_failed_open, levels_t
 from faultsim._core.cluster.named cimport change_node, named_of, named_t, update_occ
 from faultsim._core.cluster.node_sets cimport nodes_list, node_set_t, run_t
@@ -15,7 +16,7 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport counts_open, rank_open
 from faultsim._core.faults.own_clock cimport own_time
-from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.faults.progress cimport at_t, move_t, progress_lead, progress_locate, progress_moved_end
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
@@ -30,6 +31,7 @@ cdef struct least_failures_t:
     int32_t *worst           # per job on nodes: most failures of any of them
     later_start_t *later           # scratch, as the next: one a node
     int32_t *mine
+    int32_t hidden           # free nodes that are closed to the job that moves
     levels_t *levels         # on large machines
 
 
@@ -47,7 +49,7 @@ cdef int32_t best_idle(sim_t *s, least_failures_t *p, int32_t *spot) noexcept no
     Of the nodes that a job gives up none ranks before the idle one that it takes, so `spot` only grows while jobs move.
     """
     cdef named_t *m = named_of(&s.machine)
-    if s.free == 0:
+    if s.free == p.hidden:
         return -1
     if p.levels != NULL:
         return find_least_failed(m, p.levels, s.trace.count, &s.work.ranked)
@@ -93,6 +95,25 @@ cdef int move_away(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bi
     return OK
 
 
+cdef int move_to_open(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bint *moved) noexcept nogil:
+    """`move_away`, to nodes that are not closed to the job until its new expected end (model.md#absences)."""
+    cdef move_t cost
+    cdef const uint64_t *closed
+    cdef int32_t first = 0
+    cdef int code
+    if s.absences.state == NULL:
+        return move_away(s, p, job, spot, moved)
+    cost.live, cost.checkpoint_cost, cost.restart_cost = False, 0.0, p.cost
+    closed = closed_to_mover(s, job, progress_moved_end(s, job, &cost))
+    if closed == NULL:
+        return move_away(s, p, job, &first, moved)
+    p.hidden = hide_nodes(s, closed)
+    code = move_away(s, p, job, &first, moved)
+    p.hidden = 0
+    show_nodes(s)
+    return code
+
+
 cdef int32_t find_candidates(sim_t *s, least_failures_t *p, int32_t finished, int32_t idle, bint *some) noexcept nogil:
     """Jobs that started later and have a node bad enough to leave it for `idle`; `some`: any that started later."""
     cdef const release_t *items = releases_all(&s.releases)
@@ -115,7 +136,7 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef least_failures_t *p = <least_failures_t *>state
     cdef int32_t i, spot = 0, n
-    cdef bint moved, some = False
+    cdef bint moved, any_moved = False, some = False
     cdef at_t at
     if p.levels == NULL:
         update_occ(named_of(&s.machine))
@@ -123,15 +144,17 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
     s.n_attempted += some
     if n == 0:
         return OK
-    s.n_successful += 1
-    disturb(s)
     for i in range(n):
         job = p.later[i].job
         moved = False
-        if move_away(s, p, job, &spot, &moved) < 0:
+        if move_to_open(s, p, job, &spot, &moved) < 0:
             return NO_MEMORY
         if not moved:
             continue
+        if not any_moved:
+            any_moved = True
+            s.n_successful += 1
+            disturb(s)
         s.moves[job] += 1
         progress_locate(s, job, s.now, &at)
         if progress_lead(

@@ -142,7 +142,7 @@ cdef int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noex
         r = &p.reservation[i]
         free = p.line.free[index_at(&p.line, r.begin)] - (r.need if r.begin == r.end else 0)
         least = min(least, <int64_t>free)
-    return least
+    return least if s.absences.state == NULL else least_beside(s, p.reservation, p.n, least)
 
 
 cdef int open_backfill(void *sim, dict options, dict columns) except -1:

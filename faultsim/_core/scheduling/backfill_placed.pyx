@@ -311,10 +311,14 @@ cdef int64_t least_room(const backfill_t *p, const sim_t *s, int32_t sound) noex
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
     cdef backfill_t *p = <backfill_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef int32_t i
+    cdef int32_t i, head
     lift_mover(&p.later, s, job, end, p.reservation[0].begin if p.open_head else INFINITY)
     if p.later.outlives:
         spare_head(p, s, permit)
+        if s.absences.state != NULL:     # those of the job, too, which has been lifted
+            head = s.queue.job[s.queue.head]
+            closed_to(s, head, p.reservation[0].begin, end_if_started_at(s, head, p.reservation[0].begin), p.alone)
+            mask_join(p.around, p.alone, p.line.words)
     for i in range(1 if p.open_head else 0, p.n):
         if p.reservation[i].begin < end:
             s.machine.placed.put(s.machine.state, forbidden, &p.reservation[i].place)

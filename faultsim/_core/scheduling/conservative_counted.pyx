@@ -457,7 +457,9 @@ cdef inline int migrate_jobs(sim_t *s, bint *again) noexcept nogil:
 
 
 cdef inline int64_t least_planned(const plan_t *p, const sim_t *s) noexcept nogil:
-    return least_on_line(p, s)
+    if s.absences.state == NULL:
+        return least_on_line(p, s)
+    return least_beside(s, p.reservation, p.n_reservations, least_on_line(p, s))
 
 
 cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexcept nogil:

@@ -181,8 +181,15 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
 
 cdef inline int64_t room_beside(easy_t *p, const sim_t *s, promise_t *promise) noexcept nogil:
     cdef int64_t extra = 0
+    cdef open_shadow_t found
     promise.time = releases_shadow(&s.releases, s.now, s.free, promise.need, &extra)
-    return extra
+    if s.absences.state == NULL or promise.time == INFINITY:
+        return extra
+    found.time = promise.time
+    if find_open_time(s, s.queue.job[s.queue.head], &found) < 0:
+        return NO_MEMORY
+    promise.time = found.time
+    return min(found.extra, found.beside) if found.closed > 0 else found.extra
 
 
 include "easy.pxi"

@@ -10,7 +10,7 @@ one that a permit leaves to the head: every such place meets one of these.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
@@ -269,7 +269,10 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
 
 
 cdef int64_t room_beside(easy_t *p, sim_t *s, promise_t *promise) noexcept nogil:
-    promise.time = shadow_from_now(s, promise.need, p.later.mask)
+    if s.absences.state != NULL:
+        promise.time = first_open_time(s, s.queue.job[s.queue.head], p.later.mask, p.closed)
+    else:
+        promise.time = shadow_from_now(s, promise.need, p.later.mask)
     p.promise = promise[0]
     p.is_chosen = False
     return s.machine.nodes - mask_count(p.later.mask, s.machine.words) - nodes_asked(s, promise.need)
@@ -281,10 +284,14 @@ include "easy.pxi"
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
+    cdef permit_t clear
     cdef int code
     if p.fixed and p.promise.time < INFINITY and not p.is_chosen:
         p.is_chosen = True
-        code = mark_choice(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, NULL, p.promised)
+        memset(&clear, 0, sizeof(permit_t))
+        clear.forbidden = NULL if s.absences.state == NULL else p.closed
+        code = mark_choice(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask,
+                           NULL if clear.forbidden == NULL else &clear, p.promised)
         if code < 0:
             return code
     lift_mover(&p.later, s, job, end, p.promise.time)
@@ -293,6 +300,10 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     elif p.later.outlives:
         permit.later = p.later.mask
         permit.need = p.promise.need
+        if s.absences.state != NULL:
+            memcpy(p.occ, p.later.mask, <size_t>s.machine.words * sizeof(uint64_t))
+            mask_join(p.occ, p.closed, s.machine.words)
+            permit.later = p.occ
     return OK
 
 

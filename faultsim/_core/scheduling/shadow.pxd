@@ -38,6 +38,9 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
 # are tried, the first at which it has a place.  `there` is without what is closed to it then, which is `closed` (empty:
 # nothing).
 cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil
+# The same for an occupancy and these releases.
+cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t head,
+                          uint64_t *there, uint64_t *closed) noexcept nogil
 
 # For `guard`, of a job that moves and would end at `end`, while the head's turn comes at `time`; and `settled` of the
 # scheduler's table.

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.absences cimport closed_to, last_release, next_end_tried
+from faultsim._core.absences cimport closed_to, last_end, next_end_tried
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.state cimport ask_of, end_if_started_at, nodes_asked
@@ -170,16 +170,16 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
     return s.now
 
 
-cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil:
+cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t head,
+                          uint64_t *there, uint64_t *closed) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0, n, ask = ask_of(s, head)
-    cdef double t = s.now, last = last_release(s)
-    memcpy(there, m.occ, <size_t>m.words * sizeof(uint64_t))
+    cdef double t = s.now, last = last_end(items, count, s.now)
+    memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
     # Invariant: no time before t that is tried has a place; `there` is after items[:i].
     while t < INFINITY:
         n = i
-        while n < s.releases.n and items[n].end <= t:
+        while n < count and items[n].end <= t:
             n += 1
         m.placed.release(m.state, items + i, n - i, there)
         i = n
@@ -188,8 +188,12 @@ cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *c
         if m.placed.has_free(m.state, closed, ask):
             closed_to(s, head, t, end_if_started_at(s, head, t), closed)
             return t
-        t = min(items[i].end if i < s.releases.n else INFINITY, next_end_tried(s, t, last))
+        t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
     return INFINITY
+
+
+cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil:
+    return first_open_of(s, releases_all(&s.releases), s.releases.n, s.machine.occ, head, there, closed)
 
 
 cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:

@@ -85,6 +85,15 @@ cdef inline bint starts_beside(const sim_t *s, int32_t job, const promised_t *pl
     return True
 
 
+cdef int64_t least_beside(const sim_t *s, const promised_t *plan, int32_t n, int64_t least) noexcept nogil:
+    """The least room, at most `least`, beside a promise in its view."""
+    cdef int32_t i
+    for i in range(n):
+        if plan[i].closed > 0:
+            least = min(least, room_in_view(s, plan, n, plan[i].closed, plan[i].begin, i) - plan[i].need)
+    return least
+
+
 cdef double next_after(const sim_t *s, const promised_t *plan, int32_t n, double t) noexcept nogil:
     """The first time after t that is tried, beside these promises."""
     cdef double first = INFINITY, last = s.now

@@ -1,5 +1,6 @@
 """One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
+import math
 from copy import copy
 from typing import NamedTuple
 
@@ -7,19 +8,25 @@ from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, break_off, close_stretch, pause, set_out, unpause, where
 from faultsim.reference.scheduling.depth import leaves_room
 from faultsim.reference.scheduling.placement import Window, place
-from faultsim.reference.scheduling.queueing import occupied_at
+from faultsim.reference.scheduling.queueing import occupied_at, queue_order
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 
 # -- where to
 
 
-def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -> None:
+def change_nodes(state: State, job: Job, given: list[int]) -> bool:
     """Cluster: "suspicious nodes, ascending, are exchanged for the lowest nodes that are free and not suspicious; the
-    ones left are free at once".
+    ones left are free at once"; "If too few of these are open to the job until its new expected end, it stays."
     """
+    cost = Cost.of(state.settings.policy("rescheduling"))
+    closed = state.closed_to(job, moved_end(state, job, cost)) if state.absences is not None else 0
+    healthy = [node for node in state.free_nodes if node not in state.suspicious and not closed >> node & 1]
+    if len(healthy) < len(given):
+        return False
     state.swap(job, given, healthy[: len(given)])
-    interrupt(state, job, Cost.of(state.settings.policy("rescheduling")))
+    interrupt(state, job, cost)
+    return True
 
 
 def change_box(state: State, job: Job, promise: "Promise") -> bool:
@@ -34,7 +41,7 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     suspicious = sum(1 << node for node in state.suspicious)
     candidates = [
         box
-        for box in state.table.free_of_size(occupied, job.allocated)
+        for box in state.table.free_of_size(occupied | state.closed_to(job, end), job.allocated)
         if not box.mask & suspicious and promise.allows(state, job, box, end)
     ]
     if not candidates:
@@ -50,6 +57,7 @@ class Promise:
     def __init__(self, state: State) -> None:
         scheduler = state.rules["scheduler"]
         self.T, self.needs, self.fixed = scheduler.promised(state)
+        self.closed = 0 if math.isinf(self.T) else state.closed(queue_order(state)[0], self.T)
         self.plan = scheduler.plan(state)
 
     def allows(self, state: State, job: Job, box: Box, end: float) -> bool:
@@ -79,7 +87,7 @@ class Promise:
         if self.fixed is not None:
             return not self.fixed.mask & box.mask
         others = [other for other in state.running if other is not job]
-        return state.table.fits(occupied_at(state, self.T, others) | box.mask, self.needs)
+        return state.table.fits(occupied_at(state, self.T, others) | self.closed | box.mask, self.needs)
 
 
 # -- what it costs

@@ -46,8 +46,7 @@ def act(state: State) -> int:
         if nodes is None:
             continue
         if promise is None:
-            change_nodes(state, suspect.job, nodes, healthy_nodes(state))
-            moved += 1
+            moved += change_nodes(state, suspect.job, nodes)
         else:
             moved += change_box(state, suspect.job, promise)
     if moved:
@@ -86,10 +85,9 @@ def spare_nodes(state: State) -> int:
 
 
 def healthy_nodes(state: State) -> list[int]:
-    """Free nodes that are not suspicious, ascending."""
-    if state.table is None:
-        return [node for node in state.free_nodes if node not in state.suspicious]
-    taken = state.blocked
+    """Free nodes that are not suspicious, nor reserved or drained now, ascending."""
+    absences = state.absences
+    taken = ~state.free_mask if absences is None else ~state.free_mask | absences.drained | absences.active(state.now)
     return [node for node in range(state.nodes) if not taken >> node & 1 and node not in state.suspicious]
 
 

@@ -1,5 +1,7 @@
 """`LeastFailuresMigration`: running jobs leave nodes that failed often (model.md#least-failures-migration)."""
 
+from copy import copy
+
 from faultsim.data.lowered import Lowered
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.scheduling.migration import NoMigration
@@ -31,7 +33,10 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     job exchanges the one for the other; the one it leaves is idle at once."  Whether the job moved.
     """
     count = state.failures_of
-    have, idle = list(job.nodes), list(state.free_nodes)
+    moved = copy(job)
+    interrupt(state, moved, cost)
+    closed = state.closed_to(job, state.expected_end(moved))
+    have, idle = list(job.nodes), [node for node in state.free_nodes if not closed >> node & 1]
     while idle:
         worst = min(have, key=lambda node: (-count[node], node))
         best = min(idle, key=lambda node: (count[node], node))
@@ -42,6 +47,13 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     if not given:
         return False
     state.swap(job, list(given), list(taken))
+    interrupt(state, job, cost)
+    state.disturb()
+    return True
+
+
+def interrupt(state: State, job: Job, cost: float) -> None:
+    """The job stops for the move."""
     # "The move interrupts a lead phase or a checkpoint, whose time so far stays in its account; work that was not safe
     # stays unsafe until the end of the phase."
     here, begin = close_stretch(job, state.now), job.own(state.now)
@@ -58,5 +70,3 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
         now=state.now,
         saves=True,
     )
-    state.disturb()
-    return True

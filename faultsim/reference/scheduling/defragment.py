@@ -19,7 +19,7 @@ def defragment(state: State, rule: Lowered, order: list[Job]) -> bool:
     if not is_due(state, rule, order):
         return False
     assert state.table is not None
-    arrangement = rearranged(state)
+    arrangement = rearranged(state, rule["cost"])
     state.attempted += 1
     after = nodes_of(arrangement) | state.down_mask()
     grew = state.table.largest_free(after) > state.table.largest_free(state.blocked)
@@ -48,13 +48,14 @@ def is_due(state: State, rule: Lowered, order: list[Job]) -> bool:
     )
 
 
-def rearranged(state: State) -> dict[Job, Box]:
+def rearranged(state: State, cost: float) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
     "the placement rule places the running jobs again, at their size, on a torus that is empty except for down nodes and
     held jobs: largest allocated size first, then earlier decision, then index, wherever it stood
     in the queue. A job that fits nowhere keeps its
-    box, and the placing starts over with that box blocked from the beginning."  The window is "from now to the job's
+    box, and the placing starts over with that box blocked from the beginning."  Nodes that are closed to a job from now
+    to its expected end after the pause are in no box of it (model.md#absences).  The window is "from now to the job's
     expected end, now if that has passed".
     """
     assert state.table is not None
@@ -65,7 +66,8 @@ def rearranged(state: State) -> dict[Job, Box]:
             if job in kept:
                 continue
             occupied = nodes_of(placed) | state.down_mask()
-            candidates = state.table.free_of_size(occupied, job.allocated)
+            closed = state.closed_to(job, job.expected + cost)
+            candidates = state.table.free_of_size(occupied | closed, job.allocated)
             if not candidates:
                 assert job.box is not None
                 kept[job] = job.box

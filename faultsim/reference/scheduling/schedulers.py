@@ -7,6 +7,7 @@ from faultsim.reference.job import Job
 from faultsim.reference.scheduling.conservative import conservative, renew
 from faultsim.reference.scheduling.depth import backfill_in_depth, promises, room
 from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, fixed_box, queue_order, shadow_time
+from faultsim.reference.scheduling.views import least_beside
 from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import Box
 
@@ -65,11 +66,15 @@ class Easy(Fcfs):
 
     def unpromised(self, state: State) -> float:
         """ "x the nodes that are free at T, releases at T counted, less those that the head needs; with T infinite,
-        S = H".
+        S = H"; "On a cluster x is at most the room that is left beside a reservation, here and below, if only nodes are
+        counted that are not closed to its job."
         """
         head = queue_order(state)[0]
         T = shadow_time(state, head)
-        return T if math.isinf(T) else free_at(state, T) - head.needs
+        if math.isinf(T):
+            return T
+        promise = Reservation(T, T, head.needs, closed=state.closed(head, T))
+        return min(free_at(state, T) - head.needs, least_beside(state, [promise]))
 
     def promised(self, state: State) -> tuple[float, int, Box | None]:
         if not state.queue:
@@ -92,7 +97,8 @@ class Backfill(Fcfs):
     def unpromised(self, state: State) -> float:
         """ "x is the least room beside a reservation, and 0 at least"."""
         plan = self.plan(state)
-        return min((room(state, plan, promise) for promise in plan), default=state.nodes)
+        least = min((room(state, plan, promise) for promise in plan), default=state.nodes)
+        return min(least, least_beside(state, plan))
 
 
 class Conservative(Fcfs):
@@ -113,10 +119,11 @@ class Conservative(Fcfs):
         renew(state, queue_order(state))
         promises = state.reservations.values()
         times = [state.now] + [promise.begin for promise in promises if promise.begin > state.now]
-        return min(
+        least = min(
             free_at(state, u) - sum(promise.size for promise in promises if promise.begin <= u < promise.end)
             for u in times
         )
+        return min(least, least_beside(state, list(promises)))
 
 
 def free_at(state: State, u: float) -> int:

@@ -5,6 +5,8 @@ it: a *view* is the machine without a set of closed nodes.  Of the promises, tho
 set is closed, since only these must have nodes of the view.
 """
 
+import math
+
 from faultsim.reference.job import Job
 from faultsim.reference.state import Reservation, State
 
@@ -55,6 +57,12 @@ def delays_view(state: State, plan: list[Reservation], job: Job, ahead: list[Res
         if takes > room_in_view(state, plan, promise.closed, promise.begin, promise) - promise.size:
             return True
     return False
+
+
+def least_beside(state: State, plan: list[Reservation]) -> float:
+    """The least room beside a promise in its view; infinite if nodes are closed to none."""
+    beside = (room_in_view(state, plan, each.closed, each.begin, each) - each.size for each in plan if each.closed)
+    return math.inf if state.table is not None else min(beside, default=math.inf)
 
 
 def closed_to(plan: list[Reservation]) -> int:
