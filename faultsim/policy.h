@@ -62,7 +62,8 @@ struct faultsim_pass_t {
     uint32_t version;               /* FAULTSIM_POLICY_VERSION of the engine */
     int32_t placed;                 /* whether a job needs a box (torus), or any free nodes (cluster) */
     int32_t nodes;                  /* of the machine */
-    int32_t free;                   /* free nodes; kept by `start` and `backfill` */
+    int32_t free;                   /* free nodes, also those that are reserved or drained (`fits` leaves
+                                       them out); kept by `start` and `backfill` */
     int32_t waiting;
     int32_t change;                 /* enum faultsim_change */
     int32_t disturbed;              /* something has happened that voids plans: model.md#disturbances */

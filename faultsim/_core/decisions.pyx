@@ -31,7 +31,7 @@ from faultsim._core.jobs cimport end_for_good, start_job, stop_job
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.rules cimport hold_job, requeue_job
-from faultsim._core.scheduling.shadow cimport first_open_time, placed_shadow
+from faultsim._core.scheduling.shadow cimport first_open_time, has_open_place, placed_shadow
 from faultsim._core.state cimport (
     ASK_SCHEDULE, BY_ACT, EV_MOVE, EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING,
     ask_of, asks_shape, disturb, end_if_started, end_if_started_at, grown, log_row, queue_t, set_window, sim_t, trace_t,
@@ -489,7 +489,7 @@ cdef class Decision(Moment):
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > available(self.s):
             return False
         if self.s.absences.state != NULL:
-            return self.has_open_place(j) if m.placed else self.s.need[j] <= open_room(self.s, j)
+            return has_open_place(self.s, j) if m.placed else self.s.need[j] <= open_room(self.s, j)
         if asks_shape(self.s, j):
             return bool(m.placed.has_free(m.state, m.occ, ask_of(self.s, j)))
         return not m.placed or self.s.need[j] <= m.placed.largest_now(m.state)
@@ -910,15 +910,6 @@ cdef class Decision(Moment):
         self.s.closed = False
         self.conclude(code)
         return code
-
-    cdef bint has_open_place(self, int32_t job) except -1:
-        """Whether a place is free without nodes that are closed to a job that starts now."""
-        cdef sim_t *s = self.s
-        cdef machine_t *m = &s.machine
-        cdef uint64_t *taken = absences_of(s).joined
-        closed_to(s, job, s.now, end_if_started(s, job), taken)
-        mask_join(taken, m.occ, m.words)
-        return m.placed.has_free(m.state, taken, ask_of(s, job))
 
     cdef bint leaves_room(self, int32_t job) noexcept:
         """[clusters] Whether a job that starts now and outlives the shadow leaves its head the nodes that it needs."""

@@ -22,8 +22,10 @@ _FAULTS = (
     f"wake({{number:g}}): the time must be later than now, and at most {checks.LATEST} s",
     "schedule gave up and returned {number:g}",
     "job {row} cannot start: no box of {need} nodes or more is free",
+    "job {row} cannot start: it needs {need} nodes, and of the {free} that are free too few are open to it, as the "
+    "others are reserved or drained: call `fits` before `start`",
 )
-_NO_ROOM, _NO_FREE_BOX = 2, 6
+_NO_ROOM, _NO_FREE_BOX, _CLOSED = 2, 6, 7
 
 #: What a placement answered that is no choice, in the order of `fault` of the core.
 _NO_CHOICES = (
@@ -119,7 +121,7 @@ class CompiledScheduler(Tabled, Scheduler):
 
     def refused(self, what: int, *, now: float, free: int, need: int, placed: bool, **found: float) -> DecisionError:
         """The error for what is not possible."""
-        fault = _NO_FREE_BOX if what == _NO_ROOM and placed and need <= free else what
+        fault = (_NO_FREE_BOX if placed else _CLOSED) if what == _NO_ROOM and need <= free else what
         words = _FAULTS[fault].format(free=free, need=need, **found)
         return DecisionError(f"scheduler {self.title!r} at {now:g} s: {words}")
 

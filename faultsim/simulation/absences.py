@@ -1,23 +1,17 @@
 """Reservations of a run: checked, and as the engines read them (model.md#absences)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from faultsim.data.world import AbsenceRows
 from faultsim.errors import InputError, NotAvailableError
-from faultsim.policies import CompiledPlacement, CompiledScheduler, HotSpares
 from faultsim.simulation.options import RunOptions
 
 #: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
 #: instead.
-_WITHOUT = (
-    (lambda run: isinstance(run.recovery, HotSpares), "recovery=HotSpares", "use recovery=Requeue()"),
+_WITHOUT: tuple[tuple[Callable[[RunOptions], object], str, str], ...] = (
     (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
-    (
-        lambda run: isinstance(run.scheduler, CompiledScheduler),
-        "scheduler=CompiledScheduler",
-        "use Fcfs(), EasyBackfill(), Backfill() or ConservativeBackfill()",
-    ),
-    (lambda run: isinstance(run.placement, CompiledPlacement), "placement=CompiledPlacement", "use FirstFit()"),
 )
 
 

@@ -1,8 +1,10 @@
 """Schedulers and placements compiled in a package of their own (tests/compiled_policies), and in C without one."""
 
+import contextlib
 import ctypes
 import importlib
 import pickle
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +16,7 @@ from test_documents import blocks, run_python
 import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.policies import contract
+from helpers.acted_runs import reservations_of
 from helpers.compiling import build_library, build_package
 from helpers.engines import head_of, runs_agree
 from helpers.refusals import refusals, refused
@@ -195,6 +198,29 @@ def test_what_it_remembers_and_passes_that_it_asks_for(library, run):
 def test_whatever_is_possible_is_the_same_on_both_engines(library, run, order):
     random = by_symbol(library, "random_table", lambda table: fs.CompiledScheduler(table, order=order))
     runs_agree(run.with_options(scheduler=random, migration=None, rescheduling=None))
+
+
+@given(
+    run=runs(max_jobs=10, on=machines() | pods()),
+    order=st.sampled_from(["arrival", "shortest"]),
+    seed=st.integers(0, 2**32),
+)
+def test_whatever_is_possible_beside_reservations(library, run, order, seed):
+    random_one = by_symbol(library, "random_table", lambda table: fs.CompiledScheduler(table, order=order))
+    run = run.with_options(scheduler=random_one, migration=None, rescheduling=None)
+    with contextlib.suppress(fs.NotAvailableError):
+        run = run.with_options(reservations=reservations_of(run, random.Random(seed)))
+    runs_agree(run)
+
+
+@ENGINES
+def test_a_job_that_is_started_on_reserved_nodes_is_an_error(engine):
+    night = fs.Reservation("all", 5, 9)
+    log = fs.Workload(submit=[0], runtime=[20], size=[2])
+    with pytest.raises(
+        fs.DecisionError, match="of the 4 that are free too few are open to it, as the others are reserved"
+    ):
+        fs.simulate(log, fs.Cluster(4), scheduler=scheduler("easy"), reservations=night, engine=engine)
 
 
 @ENGINES

@@ -109,7 +109,6 @@ def test_a_run_that_waits_for_a_drained_node_goes_on_after_resume(engine):
         ({"record": True}, "drain", "a", "a node is named by a whole number, not by 'a'"),
         ({"record": True}, "resume", 1, "node 1 is not drained"),
         ({}, "drain", 1, "drain needs: give record=True"),
-        ({"record": True, "recovery": fs.HotSpares(0)}, "drain", 1, "not available with recovery=HotSpares"),
     ],
 )
 def test_what_is_refused(engine, options, act, node, said):

@@ -137,7 +137,6 @@ def test_what_would_be_wrong_is_refused() -> None:
 @pytest.mark.parametrize(
     ("machine", "options", "said"),
     [
-        ("cluster:8", {"recovery": fs.HotSpares(1)}, "HotSpares"),
         ("pod:1x1x2,spares=1", {}, "spare cubes"),
     ],
 )

@@ -9,15 +9,18 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport qsort
 from libc.string cimport memset
 
+from faultsim._core.absences cimport (
+    absences_of, closed_to, find_open_time, open_room, open_shadow_t, spare_none, spare_set, taken_outside,
+)
 from faultsim._core.avoidance cimport choose_growing
-from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport releases_all, releases_shadow
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.place_search cimport forget_permit, forget_sizes, open_search, search_place, search_t
-from faultsim._core.scheduling.shadow cimport shadow_from_now
+from faultsim._core.scheduling.shadow cimport first_open_time, has_open_place, shadow_from_now
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, queue_t, sim_t, usable,
 )
@@ -53,6 +56,8 @@ cdef struct compiled_t:
     int32_t head             # number of the job; -1: none
     double time
     int64_t extra
+    int64_t beside           # [clusters] nodes that it leaves outside of closed set `later_set` (0: none)
+    int32_t later_set
     uint64_t *later          # [placed] the occupancy at `time`, with the jobs backfilled since that outlive it
     search_t search          # [placed]
 
@@ -113,6 +118,8 @@ cdef inline bint has_room(compiled_t *p, int32_t job) noexcept nogil:
     cdef int32_t need = p.s.need[job]
     if need > usable(p.s):
         return False
+    if p.s.absences.state != NULL:
+        return has_open_place(p.s, job) if m.placed else need <= open_room(p.s, job)
     if asks_shape(p.s, job):
         return m.placed.has_free(m.state, m.occ, ask_of(p.s, job))
     return not m.placed or need <= m.placed.largest_now(m.state)
@@ -130,14 +137,25 @@ cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
 
 cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
     cdef sim_t *s = p.s
+    cdef open_shadow_t found
     if p.head == head:
         return OK
-    p.head, p.extra = head, 0
+    p.head, p.extra, p.beside, p.later_set = head, 0, 0, 0
     if not s.machine.placed:
         p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
+        if s.absences.state != NULL and p.time < INFINITY:
+            found.time = p.time
+            if find_open_time(s, head, &found) < 0:
+                return NO_MEMORY
+            p.time, p.beside, p.later_set = found.time, found.beside, found.closed
+            p.extra = found.extra if found.time < INFINITY else 0
         return OK
     forget_permit(&p.search)
-    p.time = shadow_from_now(s, ask_of(s, head), p.later)
+    if s.absences.state == NULL:
+        p.time = shadow_from_now(s, ask_of(s, head), p.later)
+    else:
+        p.time = first_open_time(s, head, p.later, absences_of(s).closed)
+        mask_join(p.later, absences_of(s).closed, s.machine.words)
     if p.time != INFINITY:
         p.extra = s.nodes - mask_count(p.later, s.machine.words) - s.need[head]
     return OK
@@ -148,9 +166,11 @@ cdef double shadow(faultsim_pass_t *look, int32_t place, int64_t *extra) noexcep
     cdef int32_t job = -1 if p == NULL else waiting_job(p, place)
     if job < 0:
         return NAN
-    compute_shadow(p, job)
+    if compute_shadow(p, job) < 0:
+        break_off(p, NO_MEMORY)
+        return NAN
     if extra != NULL:
-        extra[0] = p.extra
+        extra[0] = min(p.extra, p.beside) if p.later_set > 0 else p.extra
     return p.time
 
 
@@ -178,6 +198,7 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     cdef compiled_t *p = of_pass(look)
     cdef int32_t job = -1 if p == NULL else waiting_job(p, place), size, limit
     cdef machine_t *m
+    cdef permit_t permit
     cdef place_t where
     if job < 0:
         return -1
@@ -189,7 +210,11 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if not m.placed:
         return launch(p, place, size, NULL)
     limit = size if asks_shape(p.s, job) else m.placed.largest_now(m.state)
-    size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL, True, &where)
+    memset(&permit, 0, sizeof(permit))
+    if p.s.absences.state != NULL and closed_to(
+            p.s, job, p.s.now, end_if_started(p.s, job), absences_of(p.s).joined):
+        permit.forbidden = absences_of(p.s).joined
+    size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL if permit.forbidden == NULL else &permit, True, &where)
     if size <= 0:
         return break_off(p, size) if size < 0 else report_fault(p, NO_ROOM, place, 0.0)
     return launch(p, place, size, &where)
@@ -215,6 +240,24 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
     if outlives and code == 0:
         m.placed.put(m.state, p.later, &where)
         p.extra -= size
+    if s.absences.state != NULL:
+        p.head = -1              # what is closed to the head may overlap the place
+    return code if code < 0 else 1
+
+
+cdef int backfill_open(compiled_t *p, int32_t place, bint outlives) noexcept nogil:
+    """[clusters] `backfill` where nodes may be closed to jobs."""
+    cdef sim_t *s = p.s
+    cdef int32_t job = p.look.job[place], need = s.need[job]
+    cdef int code
+    if need > open_room(s, job) or (outlives and (need > p.extra or (
+            p.later_set > 0 and taken_outside(s, p.later_set, job) > p.beside))):
+        return 0
+    if outlives:
+        spare_set(s, p.later_set)
+    code = launch(p, place, need, NULL)
+    spare_none(s)
+    p.head = -1
     return code if code < 0 else 1
 
 
@@ -235,8 +278,11 @@ cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t gr
     if p.s.machine.placed:
         growth = min(growth, usable(p.s) - need) if growth > 0 else 0
         return backfill_placed(p, place, first, need + growth)
-    compute_shadow(p, first)
+    if compute_shadow(p, first) < 0:
+        return break_off(p, NO_MEMORY)
     outlives = end_if_started(p.s, job) > p.time
+    if p.s.absences.state != NULL:
+        return backfill_open(p, place, outlives)
     if outlives and need > p.extra:
         return 0
     if launch(p, place, need, NULL) < 0:
@@ -300,8 +346,8 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     if s.change == CHANGED_ALL:
         forget_sizes(&p.search)
         p.head = -1
-    elif s.now > p.time:
-        p.head = -1              # a job outlives its estimate
+    elif s.now > p.time or s.absences.state != NULL:
+        p.head = -1              # a job outlives its estimate; what is closed to a job depends on the time
     p.first = p.n_started = 0
     p.s = s
     code = p.schedule(look, p.memory, p.data)

@@ -38,7 +38,9 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
 # are tried, the first at which it has a place.  `there` is without what is closed to it then, which is `closed` (empty:
 # nothing).
 cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil
-# The same for an occupancy and these releases.
+# Whether a place is free without nodes that are closed to a job that starts now.
+cdef bint has_open_place(const sim_t *s, int32_t job) noexcept nogil
+# `first_open_time` for an occupancy and these releases.
 cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t head,
                           uint64_t *there, uint64_t *closed) noexcept nogil
 

@@ -4,10 +4,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.absences cimport closed_to, last_end, next_end_tried
+from faultsim._core.absences cimport absences_of, closed_to, last_end, next_end_tried
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.releases cimport releases_all
-from faultsim._core.state cimport ask_of, end_if_started_at, nodes_asked
+from faultsim._core.state cimport ask_of, end_if_started, end_if_started_at, nodes_asked
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -194,6 +194,13 @@ cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const
 
 cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *closed) noexcept nogil:
     return first_open_of(s, releases_all(&s.releases), s.releases.n, s.machine.occ, head, there, closed)
+
+
+cdef bint has_open_place(const sim_t *s, int32_t job) noexcept nogil:
+    cdef uint64_t *taken = absences_of(s).joined
+    closed_to(s, job, s.now, end_if_started(s, job), taken)
+    mask_join(taken, s.machine.occ, s.machine.words)
+    return s.machine.placed.has_free(s.machine.state, taken, ask_of(s, job))
 
 
 cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:
