@@ -229,8 +229,10 @@ def go_on(sim, until):
         return f"deadlock: {type(error).__name__}"
 
 
-def check(case, seed, steps=25):
-    """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
+def check(case, seed, steps=25, told=lambda sim: sim):
+    """Random acts on one simulation; only those that it took on a second one, through `told`, and on the reference
+    engine.
+    """
     log, machine, options = case
     rng, kind = random.Random(seed), type(options["scheduler"])
     first = log if machine.name == "site" or rng.random() < 0.7 else None
@@ -241,6 +243,7 @@ def check(case, seed, steps=25):
     if first is None:
         for sim in sims:
             sim.submit(log)
+    sims[1] = told(sims[1])
     found = [None] * 3
     while steps or not sims[0].done:
         steps = max(steps - 1, 0)
@@ -314,14 +317,14 @@ def finish_all(sims, rng):
         assert len({result_of(sim, (act[0], act[1:], {})) for sim in sims}) == 1, act
 
 
-def check_drawn(drawn, seed):
+def check_drawn(drawn, seed, **options):
     """A run that there is, by `seed`."""
-    log, machine, options = drawn(random.Random(seed))
+    log, machine, policies = drawn(random.Random(seed))
     try:
-        fs.Simulation(log, machine, live=ROOM, **options)
+        fs.Simulation(log, machine, live=ROOM, **policies)
     except fs.InputError:  # an unknown partition, or nodes that it does not have
         return
-    check((log, machine, options), seed)
+    check((log, machine, policies), seed, **options)
 
 
 @pytest.mark.parametrize("drawn", [live_run, live_run_on_a_site])
