@@ -22,7 +22,7 @@ from faultsim.data.event_kinds import FIRST_WITHOUT_RUN, NUMBER_TIMED_OUT
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.policies import External
+from faultsim.policies import External, HotSpares
 from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
@@ -301,6 +301,8 @@ class Execution:
             what = self.world.no_drains
         elif self.world.rows is not None:
             what = "where jobs were dropped from the log: leave them out beforehand"
+        elif isinstance(run.recovery, HotSpares):
+            what = "with recovery=HotSpares, as jobs get their spare nodes before the run: use Requeue()"
         elif run.checkpointing is not None:
             what = "with checkpointing=, whose interval is planned beforehand: leave it out"
         elif estimate is not None and run.estimates != "requested":

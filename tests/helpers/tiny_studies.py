@@ -113,9 +113,9 @@ TINY = {
         figures=("promised", "mean", "training", "stepfun", "titan"),
     ),
     "torus3d": Tiny(
-        ("V", 11),
+        ("V", 14),
         torus3d.Plan(3, 60, ("4x4x8",), ("sdsc", "mira"), (0.5, 0.8), ("none", "burst 24 h")),
         ("stand-in", "one per size", "Not run", "(out/lists.png)"),
-        shared=("lists", "unlisted", "scores", "saturation", "loads", "failures"),
+        shared=("lists", "unlisted", "scores", "saturation", "loads", "failures", "predictor"),
     ),
 }

@@ -44,7 +44,7 @@ cdef class SlurmActs:
     cdef readonly list stop
     cdef readonly list start
 
-    def __init__(self):
+    def __cinit__(self):
         self.stop, self.start = [], []
 
 
