@@ -550,7 +550,7 @@ class Simulation(checks.OldNames):
             If it has not been submitted, has or had nodes, or has ended; if its size does not fit on the machine; or if
             the log has no priorities.
         NotAvailableError
-            With ``live=``, ``checkpointing=``, and policies that do not go with drained nodes.
+            With ``live=``, ``checkpointing=``, ``HotSpares``, and policies that do not go with drained nodes.
 
         Examples
         --------
