@@ -17,7 +17,7 @@ from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions
-from faultsim.simulation.slurm_run import decisions_of
+from faultsim.simulation.slurm_run import SlurmDecisions
 from faultsim.simulation.told import Told
 from faultsim.simulation.without_effect import recovers, without_effect
 
@@ -90,7 +90,7 @@ def lower(
         if run.reservations:
             raise NotAvailableError("reservations= are not available with scheduler=Slurm()")
         asks = run.machine.asks(log)
-        acting = decisions_of(run.scheduler, run.machine, log, estimate, asks, world.jobs, engine)
+        acting = SlurmDecisions(run.scheduler, run.machine, log, estimate, asks, world.jobs, engine)
         if acting.only_in_python:
             provenance["decided_in_python"] = acting.only_in_python
         settings = replace(settings, scheduler=acting.lower())

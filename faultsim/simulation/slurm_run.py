@@ -47,6 +47,13 @@ class SlurmDecisions(Scheduler):
     engine : str, default "core"
         Which controller decides: "core" or "reference".
 
+    Raises
+    ------
+    OptionError
+        PreemptMode=SUSPEND or GANG, or priorities that are not multifactor; a machine that is no site.
+    InputError
+        A job of a user without an association.
+
     Attributes
     ----------
     only_in_python : str
@@ -65,7 +72,11 @@ class SlurmDecisions(Scheduler):
         engine: str = "core",
     ) -> None:
         parts = machine.site_parts()
-        assert parts is not None  # `decisions_of` has refused other machines
+        if parts is None:
+            raise OptionError(f"scheduler Slurm needs a Site, whose nodes it knows one by one; got {machine}")
+        words = {word.upper() for word in slurm.PreemptMode}
+        if bad := words & {"SUSPEND", "GANG"}:
+            raise OptionError(f"PreemptMode={sorted(bad)[0]} of Slurm is not simulated; use REQUEUE or CANCEL")
         classes, partitions = parts
         nodes, self._number = _nodes_of(classes)
         named = {part.name: set(machine.nodes_named("partition", part.name).tolist()) for part in partitions}
@@ -325,29 +336,3 @@ def _accounts_of(log: Workload) -> tuple[SlurmAssociation, ...]:
     rows += [SlurmAssociation(account, parent="root") for account in accounts]
     rows += [SlurmAssociation(account, user, account) for account, user in pairs]
     return tuple(rows)
-
-
-def decisions_of(
-    slurm: Slurm,
-    machine: Machine,
-    log: Workload,
-    estimate: Floats,
-    asks: AskRows | None,
-    numbers: Integers | None = None,
-    engine: str = "core",
-) -> SlurmDecisions:
-    """The scheduler of one run.
-
-    Raises
-    ------
-    OptionError
-        PreemptMode=SUSPEND or GANG, or priorities that are not multifactor.
-    InputError
-        A job of a user without an association.
-    """
-    if machine.site_parts() is None:
-        raise OptionError(f"scheduler Slurm needs a Site, whose nodes it knows one by one; got {machine}")
-    words = {word.upper() for word in slurm.PreemptMode}
-    if bad := words & {"SUSPEND", "GANG"}:
-        raise OptionError(f"PreemptMode={sorted(bad)[0]} of Slurm is not simulated; use REQUEUE or CANCEL")
-    return SlurmDecisions(slurm, machine, log, estimate, asks, numbers, engine)

@@ -84,7 +84,7 @@ def random_site(folder, seed, *, more=(), accounts=()):
     with_accounts = draw.random() < 0.6 or accounts
     (folder / "accounts.txt").write_text(accounts_of(draw, list(accounts)))
     conf = fs.read_slurm_conf(folder / "slurm.conf", folder / "accounts.txt" if with_accounts else None)
-    return conf, random_jobs(seed, conf, parts, bool(with_accounts)), trace(seed, sum(counts))
+    return conf, random_jobs(seed, conf, parts, bool(with_accounts)), failures_of(seed, sum(counts))
 
 
 def part_words(draw, time):
@@ -122,12 +122,15 @@ def random_jobs(seed, conf, parts, with_accounts, n=None):
     )  # fmt: skip
 
 
-def trace(seed, nodes):
-    """Failures of nodes, none of one that is down; None for some sites."""
+def failures_of(seed, nodes):
+    """None for some sites."""
     draw = random.Random(seed)
-    if draw.random() < 0.3:
-        return None
-    rows = sorted((draw.randrange(0, 15_000), draw.randrange(nodes), draw.randrange(60, 3000)) for _ in range(8))
+    return None if draw.random() < 0.3 else trace(draw, nodes, 15_000)
+
+
+def trace(draw, nodes, latest):
+    """Failures of nodes, none of one that is down."""
+    rows = sorted((draw.randrange(0, latest), draw.randrange(nodes), draw.randrange(60, 3000)) for _ in range(8))
     kept, up = [], [0] * nodes
     for time, node, down in rows:
         if time > up[node]:

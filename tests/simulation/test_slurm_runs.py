@@ -9,7 +9,8 @@ import pytest
 
 import faultsim as fs
 from faultsim.readers.slurm_requests import read_slurm_requests
-from faultsim.simulation.slurm_run import decisions_of
+from faultsim.simulation.slurm_run import SlurmDecisions
+from helpers.slurm_sites import trace
 
 CONF = """PriorityType=priority/multifactor
 PriorityWeightAge=1000
@@ -51,24 +52,14 @@ def jobs(seed, n=60):
     )  # fmt: skip
 
 
-def trace(seed, nodes=6):
-    draw = random.Random(seed)
-    rows = sorted((draw.randrange(0, 20_000), draw.randrange(nodes), draw.randrange(60, 3000)) for _ in range(8))
-    kept, up = [], [0] * nodes
-    for time, node, down in rows:
-        if time > up[node]:
-            kept.append((time, node, down))
-            up[node] = time + down
-    return fs.FailureTrace(*map(list, zip(*kept, strict=True)), span=100_000)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_both_engines_are_decided_alike_with_failures(tmp_path, seed):
     """Engines tell and are told the same, also of kills, requeues and nodes that are down."""
     options = ("", "SelectTypeParameters=CR_Core", "SchedulerParameters=bf_window=60,bf_busy_nodes")
     conf, log = conf_of(tmp_path, more=options[seed % 3]), jobs(seed)
+    failures = trace(random.Random(seed), 6, 20_000)
     found = [
-        fs.simulate(log, conf.site, scheduler=conf.scheduler, failures=trace(seed), record=True, engine=engine)
+        fs.simulate(log, conf.site, scheduler=conf.scheduler, failures=failures, record=True, engine=engine)
         for engine in ("core", "reference")
     ]
     for name in ("start", "finish", "restarts", "lost_work"):
@@ -270,7 +261,7 @@ def test_a_job_that_is_stopped_in_the_second_of_its_start(tmp_path, again):
     """Nobody knows that it ran: it goes on waiting if it may, and else it is withdrawn, not forgotten."""
     conf = conf_of(tmp_path)
     log = fs.Workload([0.0], [60.0], [1], estimate=[60.0], columns={"cores": [1], "nodes": [1], "memory": [10]})
-    slurm = decisions_of(conf.scheduler, conf.site, log, log.estimate, conf.site.asks(log), engine="reference")
+    slurm = SlurmDecisions(conf.scheduler, conf.site, log, log.estimate, conf.site.asks(log), engine="reference")
     controller = slurm._controller
     controller.submit(slurm._jobs.waiting(0), 0.0)
     acts = controller.decide(3.0)
