@@ -49,6 +49,8 @@ LATEST = 2**33
 #: policies wait for longer; a run that would never end takes a second to be refused, and where a policy in Python acts,
 #: some ten seconds.
 MOST_FRUITLESS = 1_000_000
+#: Rows of `Decision.reserved`, as a window may hold any number of a reservation that repeats.
+MOST_RESERVED = 1_000_000
 #: Most jobs, draws and the like that one call makes: a column of so many doubles has 800 MB.
 MOST_ROWS = 100_000_000
 #: Suffix of a duration as text -> seconds.

@@ -384,7 +384,7 @@ cdef class Decision(Moment):
         Parameters
         ----------
         window : float
-            Seconds.
+            Seconds, with no more than a million of these rows.
 
         Returns
         -------
@@ -408,6 +408,9 @@ cdef class Decision(Moment):
                 begin, end = occurrence_begin(&a.row[i], k), occurrence_end(&a.row[i], k)
                 rows += [(node, begin, end, i) for node in self.marked_nodes(a.nodes + <int64_t>i * a.words)]
                 k += 1.0
+                if len(rows) > checks.MOST_RESERVED:
+                    self.refuse(f"the window of reservations is too long: there are more than {checks.MOST_RESERVED:,} "
+                                f"rows")
         rows.sort(key=lambda row: (row[1], row[3], row[0]))
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("reservation", np.int32)])
 

@@ -45,7 +45,6 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
 cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil:
     if not s.record.on:
         return OK
-    s.record.n_told += 1
     return record_event(s, kind, job, node)
 
 
@@ -108,8 +107,9 @@ cdef object recorded_events(const sim_t *s):
     cdef record_event_t none         # an array of nothing is none of Cython's
     cdef int64_t n = s.record.n_events
     rows = np.asarray(<record_event_t[:n + (n == 0)]>(s.record.event if n else &none))[:n]
-    if s.record.n_told > 0:
-        rows = rows[rows["kind"] < <int>EV_KILLED]
+    told = rows["kind"] >= <int>EV_KILLED
+    if told.any():
+        rows = rows[~told]
     return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
 
 

@@ -131,7 +131,6 @@ cdef struct record_t:
     bint on
     record_event_t *event
     int64_t n_events, cap_events
-    int64_t n_told           # of these, what only `Decision.changes` shows
     record_stay_t *stay
     int64_t n_stays, cap_stays
     range_t *range           # the nodes of all stays, one after another

@@ -109,14 +109,17 @@ class Absences:
         first, i, last = min(met)
         return self._rows.reach_words(i, first, last, end)
 
-    def touching(self, t: float, until: float) -> list[tuple[int, float, float, int]]:
-        """Node, begin, end and number of the reservations that are active at t or begin after it, up to `until`."""
-        found = []
+    def touching(self, t: float, until: float, most: int) -> list[tuple[int, float, float, int]]:
+        """Node, begin, end and number of the reservations that are active at t or begin after it, up to `until`.
+
+        Once there are `most`, the others are left out.
+        """
+        found: list[tuple[int, float, float, int]] = []
         for i, each in enumerate(self.all):
             k = max(0, each.last_begun(t))
             if each.end_of(k) <= t:
                 k += 1
-            while each.begin_of(k) <= until and each.begin_of(k) < math.inf:
+            while each.begin_of(k) <= until and each.begin_of(k) < math.inf and len(found) < most:
                 numbers = [node for node in range(each.nodes.bit_length()) if each.nodes >> node & 1]
                 found += [(node, each.begin_of(k), each.end_of(k), i) for node in numbers]
                 k += 1

@@ -149,7 +149,9 @@ class Decision:
         if not math.isfinite(window):
             self._refuse(f"the window of reservations must be finite, got {window:g} s")
         absences = self._state.absences
-        rows = [] if absences is None else absences.touching(self.now, self.now + window)
+        rows = [] if absences is None else absences.touching(self.now, self.now + window, checks.MOST_RESERVED + 1)
+        if len(rows) > checks.MOST_RESERVED:
+            self._refuse(f"the window of reservations is too long: there are more than {checks.MOST_RESERVED:,} rows")
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("reservation", np.int32)])
 
     def closed(self, job: int) -> Integers:

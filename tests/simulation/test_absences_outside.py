@@ -138,3 +138,13 @@ def test_its_users_may_have_the_nodes(engine: str) -> None:
     assert (d.closed(0).tolist(), d.closed(1).tolist()) == ([], [2, 3])
     d.start(0, nodes=[1, 2])
     assert not d.fits(1)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_window_with_too_many_reservations_is_refused(engine):
+    log, every = fs.Workload([0.0], [1.0], [1]), fs.Reservation([0], 10, 11, every=20)
+    sim = fs.Simulation(log, fs.Cluster(2), scheduler=fs.External(), reservations=[every], engine=engine)
+    d = sim.advance()
+    assert len(d.reserved(2e6)) == 100_000
+    with pytest.raises(fs.DecisionError, match="too long: there are more than 1,000,000 rows"):
+        d.reserved(1e300)
