@@ -25,7 +25,7 @@ _TAKEN = {
 def given_place(
     state: State, job: Job, given: dict[str, object], refuse: Refuse, end: float, *, moves: bool
 ) -> tuple[Box | None, list[int]] | None:
-    """The box or slice, or the nodes of a cluster, that a job may have until `end`; None: nobody says.
+    """The box or slice, or the nodes of a cluster, that a job may have until `end`; None: none is named.
 
     A job that `moves` may keep what it has.
     """

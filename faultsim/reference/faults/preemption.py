@@ -47,8 +47,8 @@ def preempt(state: State, head: Job) -> bool:
 
 def victims_of(state: State, head: Job) -> list[Job]:
     """ "the largest key first, ties to the latest decision, then to the larger index, until there are enough nodes for
-    the head, also without those that are closed to it; if there never are, nobody is stopped. Of these, from the last
-    to the first, each whose nodes are not needed goes on."
+    the head, not counting those that are closed to it. If all of them together are too few, no job is stopped. Of
+    these, from the last to the first, each whose nodes are not needed goes on."
     """
     missing, closed = head.needs - state.open_to_start, state.closed(head, state.now)
 

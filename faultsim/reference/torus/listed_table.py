@@ -74,7 +74,7 @@ class ListedTable(BoxTable):
         return of_torus[best], ((1 << self.nodes) - 1) & ~self.listed[best].nodes
 
     def without_joints(self, box: Box) -> list[Box]:
-        """A box as one or two of the joined torus, whose joints it does not cross: it wraps around before them."""
+        """A box of one torus as one or, if it wraps around along x, two boxes of the joined torus."""
         x = self.dims[0]
         if self.tori == 1 or box.x % x + box.a <= x:
             return [box]
