@@ -153,6 +153,12 @@ cdef inline int64_t taken_outside(const sim_t *s, int32_t set_, int32_t job) noe
     return max(<int64_t>0, <int64_t>s.need[job] - free_inside(s, set_, job))
 
 
+# [clusters] Whether a job that starts now and outlives a shadow leaves the head its nodes then: it may take `extra` of
+# all, and `beside` of those outside of a closed set (0: there is none).
+cdef inline bint leaves_head(const sim_t *s, int32_t job, int64_t extra, int64_t beside, int32_t set_) noexcept nogil:
+    return s.need[job] <= extra and (set_ == 0 or taken_outside(s, set_, job) <= beside)
+
+
 # The next job that starts takes nodes of these sets first.
 cdef void spare_none(const sim_t *s) noexcept nogil
 cdef void spare_set(const sim_t *s, int32_t set_) noexcept nogil

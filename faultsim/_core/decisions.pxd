@@ -62,7 +62,6 @@ cdef class Decision(Moment):
     cdef int32_t stoppable(self, object row, str what) except -1
     cdef int hold_waiting(self, object job, int32_t j) except -1
     cdef int close_node(self, str act, object node) except -1
-    cdef bint leaves_room(self, int32_t job) noexcept
     cdef double end_of(self, int32_t job) noexcept
     cdef list marked_nodes(self, const uint64_t *mask)
     cdef str reach(self, int32_t job, double end, object nodes)

@@ -11,8 +11,8 @@ from faultsim.checks import no_attribute
 
 from faultsim._core.absences cimport (
     absences_of, absences_t, any_drained, closed_to, find_open_time, free_and_drained, is_open_to, last_begun,
-    meets_stay, none_closed, occurrence_begin, occurrence_end, open_room, open_shadow_t, spare_none, spare_set,
-    taken_outside,
+    leaves_head, meets_stay, none_closed, occurrence_begin, occurrence_end, open_room, open_shadow_t, spare_none,
+    spare_set,
 )
 from faultsim._core.avoidance cimport choose_now
 from faultsim._core.changes cimport changes_since
@@ -914,12 +914,6 @@ cdef class Decision(Moment):
         self.conclude(code)
         return code
 
-    cdef bint leaves_room(self, int32_t job) noexcept:
-        """[clusters] Whether a job that starts now and outlives the shadow leaves its head the nodes that it needs."""
-        if self.s.need[job] > self.extra:
-            return False
-        return self.later_set == 0 or taken_outside(self.s, self.later_set, job) <= self.beside
-
     cdef int conclude(self, int code) except -1:
         """The exception of a status.  User code is called before anything changes: its error leaves all as it was."""
         if code == PYTHON_ERROR:
@@ -1008,7 +1002,7 @@ cdef class Decision(Moment):
             return 1
         outlives = end_if_started(s, job) > self.time
         if not m.placed:
-            if (outlives and not self.leaves_room(job)) or (
+            if (outlives and not leaves_head(s, job, self.extra, self.beside, self.later_set)) or (
                     s.absences.state != NULL and size > open_room(s, job)):
                 return 0
             if do_it:

@@ -268,7 +268,9 @@ class Server:
         return {"now": result.span[1], "jobs": rows}
 
     def _submit(self, jobs: list[dict[str, Any]]) -> dict[str, object]:
-        jobs = sorted(jobs, key=lambda job: job["submit"])
+        """The ids are in the order of the request, the rows in that of submit times."""
+        order = sorted(range(len(jobs)), key=lambda place: jobs[place]["submit"])
+        jobs = [jobs[place] for place in order]
         unknown = [job.get("runtime") is None for job in jobs]
         options: dict[str, Any] = {}
         if any("estimate" in job for job in jobs):
@@ -285,7 +287,8 @@ class Server:
         )
         ids = options.get("id") or sorted(number for number in self.sim.log.id.tolist() if number not in self._rows)
         self._name_rows([*self._ids, *ids])
-        return {"ids": ids}
+        named = dict(zip(order, ids, strict=True))
+        return {"ids": [named[place] for place in range(len(order))]}
 
     def _finish(self, id: int | str) -> dict[str, object]:
         self._telling().finish(self._row(id))

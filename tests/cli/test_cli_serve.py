@@ -395,7 +395,7 @@ def test_a_client_says_what_happens():
     server, said = live_server()
     assert said("SUBMIT", jobs=[{"submit": 8, "size": 2}, {"submit": 4, "size": 1, "runtime": 20}])["error"]
     assert said("SUBMIT", jobs=[{"submit": 8, "size": 2, "estimate": 50}, {"submit": 4, "size": 1, "runtime": 20}]) == {
-        "ids": [2, 3]
+        "ids": [3, 2]
     }
     assert said("GET", t=9) == {"t": 9.0, "running_ids": [1, 2]}  # 2 nodes and 1 of 4
     assert said("EXTEND", id=2, seconds=5) == {"ok": True}

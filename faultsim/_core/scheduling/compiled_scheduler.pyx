@@ -10,7 +10,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from faultsim._core.absences cimport (
-    absences_of, closed_to, find_open_time, open_room, open_shadow_t, spare_none, spare_set, taken_outside,
+    absences_of, closed_to, find_open_time, leaves_head, open_room, open_shadow_t, spare_none, spare_set,
 )
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
@@ -250,8 +250,7 @@ cdef int backfill_open(compiled_t *p, int32_t place, bint outlives) noexcept nog
     cdef sim_t *s = p.s
     cdef int32_t job = p.look.job[place], need = s.need[job]
     cdef int code
-    if need > open_room(s, job) or (outlives and (need > p.extra or (
-            p.later_set > 0 and taken_outside(s, p.later_set, job) > p.beside))):
+    if need > open_room(s, job) or (outlives and not leaves_head(s, job, p.extra, p.beside, p.later_set)):
         return 0
     if outlives:
         spare_set(s, p.later_set)
