@@ -37,6 +37,7 @@ cdef struct thresholds_t:
     # sites
     int32_t block_nodes      # nodes of one class for which the most that is free of any is stored
     int32_t form_jobs        # waiting jobs for each of their forms, above which jobs are found by form
+    int32_t slurm_answers    # of plans of Slurm's backfill loop that are stored; a power of two
     # containers
     int32_t far_events       # events above which the heap fetches levels in advance
     int32_t releases_room    # running jobs in a chunk; at least 2

@@ -6,6 +6,7 @@ import pytest
 import faultsim as fs
 from faultsim.simulation import slurm_run
 from helpers.slurm_sites import Both, random_site
+from helpers.thresholds import least
 
 #: Sites of a test, and seconds after which nothing is expected of jobs that can never run.
 SITES, GIVE_UP = 5, 1200.0
@@ -42,6 +43,13 @@ def test_both_controllers_say_the_same_on_random_sites(tmp_path, pairs, seed):
     for each in range(SITES * seed, SITES * (seed + 1)):
         run(random_site(tmp_path, each))
     assert sum(pair.acts for pair in pairs) > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_neither_depends_on_thresholds(tmp_path, pairs, seed):
+    """Of the stored answers each takes the place of the last one."""
+    with least():
+        test_both_controllers_say_the_same_on_random_sites(tmp_path, pairs, seed)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 10, 13, 15, 16])

@@ -3,17 +3,18 @@ preemption and limits (model.md#slurm-time)."""
 
 from libc.math cimport INFINITY, ceil, floor, isfinite, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memmove, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
 from faultsim._core.slurm.loops cimport slurm_cycle, slurm_leave, slurm_pass
 from faultsim._core.slurm.rules cimport (
-    MANY_NODES, SLURM_ANSWERS, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_form_t, slurm_job_t,
-    slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
+    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_enlarged, slurm_form_t,
+    slurm_job_t, slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport slurm_choose, slurm_reset_keys
 from faultsim._core.status cimport OK
+from faultsim._core.thresholds cimport thresholds
 
 # Priority of the first job with ``PriorityType=priority/basic``, and the largest: priorities are words of 32 bits.
 cdef int64_t FIRST_PRIORITY = 4294901759, LARGEST_PRIORITY = 4294967295
@@ -28,6 +29,12 @@ cdef struct share_node_t:
     bint user, of_parent     # of_parent: ``fairshare=parent``
     double shares, total     # total: of its level
     double usage, factor, level
+
+
+cdef int enlarge(void **block, size_t count, size_t each) except -1:
+    if not slurm_enlarged(block, count, each):
+        raise MemoryError
+    return 0
 
 
 cdef class SlurmStart:
@@ -170,8 +177,9 @@ cdef class Controller:
         s.have, s.chosen, s.candidates = self.new_mask(()), self.new_mask(()), self.new_mask(())
         s.planned, s.usable, s.idle = self.new_mask(()), self.new_mask(()), self.new_mask(())
         s.touched = self.new_mask(())
-        s.answer = <slurm_answer_t *>self.zeros(SLURM_ANSWERS, sizeof(slurm_answer_t))
-        for i in range(SLURM_ANSWERS):
+        s.answers = thresholds.slurm_answers
+        s.answer = <slurm_answer_t *>self.zeros(s.answers, sizeof(slurm_answer_t))
+        for i in range(s.answers):
             s.answer[i].candidates = self.new_mask(())
         s.avail, s.listed = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.run_first, s.run_n = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
@@ -289,7 +297,6 @@ cdef class Controller:
     cdef int32_t form_of(self, ask, str name) except -1:
         cdef slurm_t *s = &self.s
         cdef slurm_form_t *f
-        cdef void *grown
         key = (ask.min_nodes, ask.max_nodes, ask.tasks, ask.cpus_per_task, ask.memory, ask.per_cpu, ask.gpus,
                ask.gpu_type, ask.exclusive, ask.features, name)
         found = self.forms.get(key)
@@ -298,10 +305,7 @@ cdef class Controller:
         if ask.required or ask.excluded:
             raise ValueError("the compiled controller takes no jobs that name nodes")
         if s.forms == s.form_room:
-            grown = realloc(s.form, <size_t>(2 * s.form_room + 64) * sizeof(slurm_form_t))
-            if grown == NULL:
-                raise MemoryError
-            s.form = <slurm_form_t *>grown
+            enlarge(<void **>&s.form, 2 * s.form_room + 64, sizeof(slurm_form_t))
             s.form_room = 2 * s.form_room + 64
         part, settings = self.site.partitions[name], self.settings
         f = &s.form[s.forms]
@@ -362,50 +366,27 @@ cdef class Controller:
         """Counts of a cycle for all users so far."""
         cdef slurm_t *s = &self.s
         cdef size_t parts = s.partitions
-        cdef void *grown
         s.users, s.pairs = len(self.users), len(self.pairs)
-        grown = realloc(s.count_user, <size_t>s.users * sizeof(int32_t))
-        if grown == NULL:
-            raise MemoryError
-        s.count_user = <int32_t *>grown
-        grown = realloc(s.count_pair, <size_t>s.pairs * sizeof(int32_t))
-        if grown == NULL:
-            raise MemoryError
-        s.count_pair = <int32_t *>grown
-        grown = realloc(s.count_user_part, <size_t>s.users * parts * sizeof(int32_t))
-        if grown == NULL:
-            raise MemoryError
-        s.count_user_part = <int32_t *>grown
+        enlarge(<void **>&s.count_user, s.users, sizeof(int32_t))
+        enlarge(<void **>&s.count_pair, s.pairs, sizeof(int32_t))
+        enlarge(<void **>&s.count_user_part, <size_t>s.users * parts, sizeof(int32_t))
         return 0
 
     cdef int room_for(self, int32_t job, int32_t records) except -1:
         """Room for a job of this number with so many records."""
         cdef slurm_t *s = &self.s
         cdef int32_t room
-        cdef void *grown
         if job >= s.jobs:
             room = max(2 * s.jobs, job + 64)
-            grown = realloc(s.job, <size_t>room * sizeof(slurm_job_t))
-            if grown == NULL:
-                raise MemoryError
-            s.job = <slurm_job_t *>grown
+            enlarge(<void **>&s.job, room, sizeof(slurm_job_t))
             memset(s.job + s.jobs, 0, <size_t>(room - s.jobs) * sizeof(slurm_job_t))
             s.jobs = room
         if s.records + records > s.record_room:
             room = 2 * s.record_room + records + 64
-            grown = realloc(s.record, <size_t>room * sizeof(slurm_record_t))
-            if grown == NULL:
-                raise MemoryError
-            s.record = <slurm_record_t *>grown
+            enlarge(<void **>&s.record, room, sizeof(slurm_record_t))
             s.record_room = room
-            grown = realloc(s.queue, <size_t>room * sizeof(int32_t))
-            if grown == NULL:
-                raise MemoryError
-            s.queue = <int32_t *>grown
-            grown = realloc(self.scratch, <size_t>room * sizeof(int32_t))
-            if grown == NULL:
-                raise MemoryError
-            self.scratch = <int32_t *>grown
+            enlarge(<void **>&s.queue, room, sizeof(int32_t))
+            enlarge(<void **>&self.scratch, room, sizeof(int32_t))
         return 0
 
     def submit(self, job, double now, double nice=0.0):

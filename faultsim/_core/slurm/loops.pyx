@@ -2,13 +2,13 @@
 
 from libc.math cimport INFINITY, fmod
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
 from faultsim._core.slurm.rules cimport (
-    SLURM_ANSWERS, SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_form_t, slurm_job_t,
-    slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
+    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_enlarged, slurm_form_t,
+    slurm_job_t, slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
     slurm_choose, slurm_copy_room, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
@@ -40,26 +40,17 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     cdef const slurm_form_t *f = &s.form[r.form]
     cdef slurm_job_t *job = &s.job[r.job]
     cdef int32_t i, node, at
-    cdef slurm_run_t **grown
-    cdef slurm_end_t *ends
     cdef slurm_run_t *run
     if s.n_running == s.running_room:
         at = 2 * s.running_room + 64
-        grown = <slurm_run_t **>realloc(s.running, <size_t>at * sizeof(void *))
-        if grown == NULL:
+        if not (slurm_enlarged(<void **>&s.running, at, sizeof(void *))
+                and slurm_enlarged(<void **>&s.by_end, at, sizeof(slurm_end_t))):
             return NULL
-        s.running = grown
-        ends = <slurm_end_t *>realloc(s.by_end, <size_t>at * sizeof(slurm_end_t))
-        if ends == NULL:
-            return NULL
-        s.by_end = ends
         s.running_room = at
     if s.n_started == s.started_room:
         at = 2 * s.started_room + 64
-        grown = <slurm_run_t **>realloc(s.started, <size_t>at * sizeof(void *))
-        if grown == NULL:
+        if not slurm_enlarged(<void **>&s.started, at, sizeof(void *)):
             return NULL
-        s.started = grown
         s.started_room = at
     run = <slurm_run_t *>malloc(sizeof(slurm_run_t) + <size_t>n * (sizeof(int64_t) + 3 * sizeof(int32_t)))
     if run == NULL:
@@ -401,7 +392,7 @@ cdef int32_t answer_for(slurm_t *s, const slurm_record_t *r, double now, double 
     for i in range(s.words):
         mixed = (mixed ^ s.candidates[i]) * <uint64_t>0x9E3779B97F4A7C15
         mixed ^= mixed >> 32
-    a = &s.answer[mixed & (SLURM_ANSWERS - 1)]
+    a = &s.answer[mixed & <uint64_t>(s.answers - 1)]
     if a.changes == before and a.form == r.form and same_nodes(s, a.candidates, s.candidates):
         for i in range(a.n):
             s.found[i] = a.nodes[i]
