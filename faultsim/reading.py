@@ -154,7 +154,7 @@ def site_of(merged: list[NodeRow]) -> Site:
     taken: dict[str, int] = {}
     for rows in groups.values():
         first, name = rows[0], _class_name(rows, taken)
-        hosts = [row.name for row in rows] if all(row.count == 1 for row in rows) and len(rows) > 1 else []
+        hosts = [row.name for row in rows] if all(row.count == 1 for row in rows) else []
         classes.append(
             NodeClass(
                 name,

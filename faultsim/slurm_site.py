@@ -12,6 +12,7 @@ from faultsim.data.slurm_site import SlurmPartition, SlurmRecord
 from faultsim.entries import entry
 from faultsim.errors import OptionError
 from faultsim.machines import Site
+from faultsim.machines.node_classes import NO_TYPE
 from faultsim.policies.slurm import Slurm
 from faultsim.readers.node_tables import NodeRow
 from faultsim.readers.slurm_conf import read_conf
@@ -76,7 +77,7 @@ class SlurmConf(SlurmRecord):
         for node in self.nodes:
             if not node.is_up:
                 continue
-            gpus = [(kind or "gpu", number) for kind, number in node.gpus.items() if number]
+            gpus = [(kind or NO_TYPE, number) for kind, number in node.gpus.items() if number]
             if len(gpus) > 1:
                 listed = ", ".join(kind for kind, _ in gpus)
                 raise OptionError(

@@ -13,6 +13,8 @@ from faultsim.errors import OptionError
 MOST_CORES, MOST_MEMORY, MOST_GPUS = 2**13 - 1, 2**24 - 1, 2**8 - 1
 #: Largest weight: the number that orders the classes.
 MOST_WEIGHT = 2**32 - 1
+#: The type of GPUs of which only the number is given.
+NO_TYPE = "gpu"
 #: A name of a class, a partition, a feature or a type of GPU.
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _MIB = 2.0**20
@@ -178,7 +180,7 @@ class NodeClass:
 def _gpus(of: str, given: object) -> tuple[tuple[str, int], ...]:
     """One type and its number, or nothing."""
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-        given = {"gpu": int(given)} if given else None
+        given = {NO_TYPE: int(given)} if given else None
     if given is None or (isinstance(given, Sequence | Mapping) and not given):
         return ()
     if isinstance(given, str):

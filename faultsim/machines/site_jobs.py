@@ -11,7 +11,7 @@ from faultsim.arrays import Values
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import InputError, OptionError
-from faultsim.machines.node_classes import NodeClass, Partition, mebibytes
+from faultsim.machines.node_classes import NO_TYPE, NodeClass, Partition, mebibytes
 from faultsim.vocabulary import is_missing
 
 #: The column by which a log says that its jobs share nodes.
@@ -256,9 +256,9 @@ class _Reading:
         return bits
 
     def _of_type(self, text: str, row: int) -> int:
-        """The classes with GPUs of a type; "": of any."""
+        """The classes with GPUs of a type; "": of any, as where the site's GPUs have no type."""
         known = sorted({each.gpu_type for each in self.classes if each.gpu_count})
-        if text == "":
+        if text == "" or known == [NO_TYPE]:
             return self.every
         if text not in known:
             has = f"it has {', '.join(known)}" if known else "it has no GPUs"

@@ -23,6 +23,7 @@ from faultsim.readers.slurm_fields import SlurmFields
 from faultsim.readers.slurm_json import table_of_json
 from faultsim.readers.slurm_records import SIZE_NAMES, SIZES, SlurmRecords
 from faultsim.readers.slurm_runs import runs_of_jobs
+from faultsim.readers.slurm_submit import gpu_type_of
 from faultsim.readers.slurm_text import SlurmTable, table_of_text
 from faultsim.readers.timestamps import Moment
 
@@ -48,6 +49,8 @@ _KEPT = {
     "priority": "priority",
     "State": "state",
 }
+#: Fields that say the type of a job's GPUs.
+_SAY_TYPES = ("submitline", "reqtres", "alloctres")
 
 
 @entry
@@ -112,7 +115,8 @@ def read_sacct(
 
         Further columns, where the file has them: ``partition``, ``account``, ``qos``, ``reservation``, ``features``
         (Constraints), ``priority``, ``State``, ``cores``, ``memory`` (MiB) and ``gpus`` of the whole job, as
-        ``memory_per`` and ``gpus_per`` say for a `Site`, ``nodes`` and ``user_name``; a number that is missing is NaN.
+        ``memory_per`` and ``gpus_per`` say for a `Site`, ``gpu_type`` (of SubmitLine, else of ReqTRES, else of
+        AllocTRES), ``nodes`` and ``user_name``; a number that is missing is NaN.
         There is no ``memory`` where no job's AllocTRES has any: the site gives out none, and ReqMem is no request.
 
         `Workload.dropped` counts records that are left out:
@@ -266,7 +270,7 @@ def _further(
     columns = None if columns is None else checks.names("columns", columns)
     amounts = {"cores": records.cpus, "memory": records.memory, "gpus": records.gpus, "nodes": records.nodes}
     found: dict[str, Values] = {}
-    for name in [*_KEPT, *amounts] if columns is None else columns:
+    for name in [*_KEPT, *amounts, "gpu_type"] if columns is None else columns:
         if name in amounts:
             values = amounts[name][last]
             whole = name != "memory" and bool((values == np.floor(values)).all() and (values <= 2.0**53).all())
@@ -277,13 +281,30 @@ def _further(
                 if name in ("memory", "gpus"):
                     found[f"{name}_per"] = np.full(len(last), "job")
             continue
+        if name == "gpu_type":
+            types = _gpu_types(table, last)
+            if columns is not None or any(types):
+                found[name] = np.array(types, dtype=np.str_)
+            continue
         field = _KEPT.get(name, name.lower())
         if field in table.columns:
             texts = table.text(field, last)
+            if name == "features":
+                texts = [text.replace("¦", "|") for text in texts]  # as sacct prints it between its own
             if columns is not None or any(texts):
                 found[name] = typed(texts)
         elif columns is not None:
-            known = [*table.fields, *(key for key, field in _KEPT.items() if field in table.columns), *amounts]
+            known = [
+                *table.fields,
+                *(key for key, field in _KEPT.items() if field in table.columns),
+                *amounts,
+                "gpu_type",
+            ]
             hint = checks.did_you_mean(name, known)
             raise InputError(f"{table.name}: no field {name!r}{hint}; it has {', '.join(known)}")
     return found
+
+
+def _gpu_types(table: SlurmTable, last: NDArray[np.int64]) -> list[str]:
+    fields = [table.text(name, last) if name in table.columns else [""] * len(last) for name in _SAY_TYPES]
+    return [gpu_type_of(*texts) for texts in zip(*fields, strict=True)]

@@ -83,6 +83,7 @@ def _row(job: dict[str, object]) -> dict[str, str]:
         "NodeList": _text(job.get("nodes")),
         "State": _text(current),
         "JobName": _text(job.get("name")),
+        "SubmitLine": _text(job.get("submit_line")),
     }
 
 

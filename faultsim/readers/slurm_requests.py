@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 
 from faultsim.data.slurm_requests import JobRequest, Run
 from faultsim.errors import InputError
 from faultsim.readers.dropped_records import DroppedRecords
 from faultsim.readers.input_lines import Lines
 from faultsim.readers.sacct import KNOWN
+from faultsim.readers.slurm_submit import submit_options
 from faultsim.readers.slurm_text import SlurmTable, table_of_text
 from faultsim.readers.slurm_values import count_of, memory_of, tres_of
 from faultsim.readers.slurmctld_log import clock
@@ -20,47 +20,6 @@ from faultsim.readers.slurmctld_log import clock
 COMMAND = "sacct --allusers --duplicates --parsable2 --format=ALL"
 #: What a request needs; one of each group.
 _NEEDED = (("jobidraw", "jobid"), ("submit",), ("reqnodes", "nnodes", "allocnodes"), ("reqtres", "reqcpus"))
-#: Short options of sbatch with a value, and their long names.
-_SHORT = {
-    "-N": "nodes", "-n": "ntasks", "-c": "cpus-per-task", "-p": "partition", "-A": "account", "-q": "qos",
-    "-t": "time", "-d": "dependency", "-b": "begin", "-a": "array", "-C": "constraint", "-w": "nodelist",
-    "-x": "exclude", "-J": "job-name", "-o": "output", "-e": "error", "-D": "chdir", "-G": "gpus",
-}  # fmt: skip
-_ALONE = frozenset({"exclusive", "hold", "requeue", "no-requeue", "parsable", "contiguous", "H", "nice"})
-
-
-def submit_options(line: str) -> dict[str, str]:
-    """The options of ``sbatch ...``, by their long names; those without a value have "".
-
-    Examples
-    --------
-    >>> submit_options("sbatch -N 2-4 -n 40 --mem-per-cpu=500 -p batch,long --exclusive --wrap exec sleep 8")
-    {'nodes': '2-4', 'ntasks': '40', 'mem-per-cpu': '500', 'partition': 'batch,long', 'exclusive': ''}
-    """
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        words = line.split()
-    found: dict[str, str] = {}
-    at = 1
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word in ("--wrap", "--") or not word.startswith("-"):
-            break  # what follows is the job's own
-        name, equals, value = word.lstrip("-").partition("=")
-        if word.startswith("--"):
-            if not equals and name not in _ALONE and at < len(words) and not words[at].startswith("-"):
-                value = words[at]
-                at += 1
-        elif word[:2] in _SHORT:
-            name = _SHORT[word[:2]]
-            value = word[2:]
-            if not value and at < len(words):
-                value = words[at]
-                at += 1
-        found[name] = value
-    return found
 
 
 def read_slurm_requests(path: str | os.PathLike[str]) -> dict[int, JobRequest]:

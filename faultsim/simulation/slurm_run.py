@@ -15,6 +15,7 @@ from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine, NodeClass, Partition
+from faultsim.machines.node_classes import NO_TYPE
 from faultsim.policies.queueing import Scheduler
 from faultsim.policies.slurm import Slurm
 from faultsim.reference.slurm.site_priorities import site_of
@@ -190,6 +191,8 @@ class _Jobs:
         self._user, self._account = _users(log), _words(log, "account", "")
         self._qos, self._partition = _words(log, "qos", ""), _words(log, "partition", "")
         self._features, self._type = _words(log, "features", ""), _words(log, "gpu_type", "")
+        if {kind for node in record.nodes for kind in node.gpus} == {NO_TYPE}:  # no job may ask for one
+            self._type = [""] * len(log)
         self._nice = np.asarray(log.columns["nice"], np.float64) if "nice" in log.further else None
         self._default = next((part.name for part in record.partitions if part.default), record.partitions[0].name)
         self._users: dict[str, list[SlurmAssociation]] = {}

@@ -65,7 +65,7 @@ def test_each_form_is_the_same_site(read, text, partitions):
 
 
 def test_nodes_keep_their_names(read):
-    assert [each.hosts for each in read(SINFO).classes] == [("n1", "n2"), ()]
+    assert [each.hosts for each in read(SINFO).classes] == [("n1", "n2"), ("g1",)]
 
 
 def test_groups_of_other_tools_are_named_after_their_first_node(read):
