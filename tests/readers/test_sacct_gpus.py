@@ -42,7 +42,8 @@ def test_jobs_run_on_gpus_of_their_type(tmp_path):
     held = fs.simulate(log, SITE, record=True).allocations
     of = dict(zip(held["job"].tolist(), held["nodes"].tolist(), strict=True))
     assert {of[0], of[2]} <= {2, 3}
-    assert len(fs.simulate(log, fs.Site([fs.NodeClass("a", 2, cores=8, gpus=4)])).jobs["wait"]) == 4  # GPUs without a type serve all
+    untyped = fs.Site([fs.NodeClass("a", 2, cores=8, gpus=4)])
+    assert len(fs.simulate(log, untyped).jobs["wait"]) == 4
     assert "gpu_type" not in fs.read_sacct(path, columns=["gpus"]).further
     assert fs.read_sacct(path, columns=["gpu_type"]).columns["gpu_type"].tolist() == ["v100", "", "v100", ""]
 
