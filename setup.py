@@ -150,8 +150,6 @@ RETYPING = {
         "placement.most_cubic",
         "placement.placed_rules",
         "placement.slurm_torus",
-        "slurm.controller",
-        "slurm.loops",
         "state",
         "torus.choose",
         "torus.listed_machine",

@@ -15,6 +15,10 @@ cdef void *arena_get(arena_t *arena, size_t count, size_t each) noexcept nogil
 cdef void *arena_zeros(arena_t *arena, size_t count, size_t each) noexcept nogil
 cdef void arena_free(arena_t *arena) noexcept nogil
 
+# Moves a block of malloc, to which the pointer at `field` points, to where it has room for so many; False, and all is
+# as before, where there is no memory.
+cdef bint enlarged(void *field, size_t count, size_t each) noexcept nogil
+
 # The blocks that a struct owns.  They are listed once, when they are allocated; copies and the end go by the list.
 cdef struct block_t:
     size_t field             # where in the owner the pointer to it is

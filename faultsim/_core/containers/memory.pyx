@@ -49,6 +49,13 @@ cdef void arena_free(arena_t *arena) noexcept nogil:
         c_free(block)
 
 
+cdef bint enlarged(void *field, size_t count, size_t each) noexcept nogil:
+    cdef void *moved = realloc((<void **>field)[0], max(count, <size_t>1) * each)
+    if moved != NULL:
+        (<void **>field)[0] = moved
+    return moved != NULL
+
+
 cdef inline void **field_at(const blocks_t *list_, void *owner, int i) noexcept nogil:
     return <void **>(<char *>owner + list_.block[i].field)
 

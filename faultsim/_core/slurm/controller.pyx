@@ -6,11 +6,11 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memmove, memset
 
-from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
+from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros, enlarged
 from faultsim._core.slurm.loops cimport slurm_cycle, slurm_leave, slurm_pass
 from faultsim._core.slurm.rules cimport (
-    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_enlarged, slurm_form_t,
-    slurm_job_t, slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
+    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_form_t, slurm_job_t,
+    slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport slurm_choose, slurm_reset_keys
 from faultsim._core.status cimport OK
@@ -31,8 +31,8 @@ cdef struct share_node_t:
     double usage, factor, level
 
 
-cdef int enlarge(void **block, size_t count, size_t each) except -1:
-    if not slurm_enlarged(block, count, each):
+cdef int enlarge(void *field, size_t count, size_t each) except -1:
+    if not enlarged(field, count, each):
         raise MemoryError
     return 0
 
@@ -305,7 +305,7 @@ cdef class Controller:
         if ask.required or ask.excluded:
             raise ValueError("the compiled controller takes no jobs that name nodes")
         if s.forms == s.form_room:
-            enlarge(<void **>&s.form, 2 * s.form_room + 64, sizeof(slurm_form_t))
+            enlarge(&s.form, 2 * s.form_room + 64, sizeof(slurm_form_t))
             s.form_room = 2 * s.form_room + 64
         part, settings = self.site.partitions[name], self.settings
         f = &s.form[s.forms]
@@ -367,9 +367,9 @@ cdef class Controller:
         cdef slurm_t *s = &self.s
         cdef size_t parts = s.partitions
         s.users, s.pairs = len(self.users), len(self.pairs)
-        enlarge(<void **>&s.count_user, s.users, sizeof(int32_t))
-        enlarge(<void **>&s.count_pair, s.pairs, sizeof(int32_t))
-        enlarge(<void **>&s.count_user_part, <size_t>s.users * parts, sizeof(int32_t))
+        enlarge(&s.count_user, s.users, sizeof(int32_t))
+        enlarge(&s.count_pair, s.pairs, sizeof(int32_t))
+        enlarge(&s.count_user_part, <size_t>s.users * parts, sizeof(int32_t))
         return 0
 
     cdef int room_for(self, int32_t job, int32_t records) except -1:
@@ -378,15 +378,15 @@ cdef class Controller:
         cdef int32_t room
         if job >= s.jobs:
             room = max(2 * s.jobs, job + 64)
-            enlarge(<void **>&s.job, room, sizeof(slurm_job_t))
+            enlarge(&s.job, room, sizeof(slurm_job_t))
             memset(s.job + s.jobs, 0, <size_t>(room - s.jobs) * sizeof(slurm_job_t))
             s.jobs = room
         if s.records + records > s.record_room:
             room = 2 * s.record_room + records + 64
-            enlarge(<void **>&s.record, room, sizeof(slurm_record_t))
+            enlarge(&s.record, room, sizeof(slurm_record_t))
             s.record_room = room
-            enlarge(<void **>&s.queue, room, sizeof(int32_t))
-            enlarge(<void **>&self.scratch, room, sizeof(int32_t))
+            enlarge(&s.queue, room, sizeof(int32_t))
+            enlarge(&self.scratch, room, sizeof(int32_t))
         return 0
 
     def submit(self, job, double now, double nice=0.0):

@@ -6,9 +6,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
+from faultsim._core.containers.memory cimport enlarged
 from faultsim._core.slurm.rules cimport (
-    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_enlarged, slurm_form_t,
-    slurm_job_t, slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
+    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_form_t, slurm_job_t,
+    slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
     slurm_choose, slurm_copy_room, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
@@ -43,13 +44,13 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     cdef slurm_run_t *run
     if s.n_running == s.running_room:
         at = 2 * s.running_room + 64
-        if not (slurm_enlarged(<void **>&s.running, at, sizeof(void *))
-                and slurm_enlarged(<void **>&s.by_end, at, sizeof(slurm_end_t))):
+        if not (enlarged(&s.running, at, sizeof(void *))
+                and enlarged(&s.by_end, at, sizeof(slurm_end_t))):
             return NULL
         s.running_room = at
     if s.n_started == s.started_room:
         at = 2 * s.started_room + 64
-        if not slurm_enlarged(<void **>&s.started, at, sizeof(void *)):
+        if not enlarged(&s.started, at, sizeof(void *)):
             return NULL
         s.started_room = at
     run = <slurm_run_t *>malloc(sizeof(slurm_run_t) + <size_t>n * (sizeof(int64_t) + 3 * sizeof(int32_t)))

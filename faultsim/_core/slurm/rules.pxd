@@ -4,7 +4,6 @@
 
 from libc.math cimport floor, fmod
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport realloc
 
 cdef enum:
     MANY_NODES = 1 << 30     # more than any cluster has
@@ -164,14 +163,6 @@ cdef struct slurm_t:
     slurm_answer_t *answer
     int32_t answers          # that are stored, a power of two
     int64_t changes          # of what answers depend on: cycles, starts and keys
-
-
-cdef inline bint slurm_enlarged(void **block, size_t count, size_t each) noexcept nogil:
-    """Moves a block to where it has room for so many; False, and all is as before, where there is no memory."""
-    cdef void *moved = realloc(block[0], max(count, <size_t>1) * each)
-    if moved != NULL:
-        block[0] = moved
-    return moved != NULL
 
 
 cdef inline double slurm_rounded(double time, double step) noexcept nogil:
