@@ -1,6 +1,7 @@
 """A week of a university cluster whose nodes jobs share, under each scheduler: seconds, and what jobs waited.
 
-python benchmarks/run_site.py            the week as a site, as cores and as whole nodes; larger sites at equal load
+python benchmarks/run_site.py            the week as a site, as cores and as whole nodes; whole nodes of SDSC-SP2 as a
+                                         site and as a cluster; larger sites at equal load
 python benchmarks/run_site.py --quick    the week as a site alone
 
 The week is that of FAULTSIM_DATA, or of ../shared/data beside the checkout: slurm/ub-hpc.
@@ -71,6 +72,12 @@ def week() -> fs.Workload:
     )
 
 
+def whole_nodes(log: fs.Workload, cores: int) -> fs.Workload:
+    """The same jobs, with all cores of their nodes stated."""
+    columns = {"cores": log.size * cores, "nodes": log.size}
+    return fs.Workload(log.submit, log.runtime, log.size * cores, estimate=log.estimate, columns=columns)
+
+
 def larger(site: fs.Site, log: fs.Workload, times: int) -> tuple[fs.Site, fs.Workload]:
     """So many times the nodes and, in the same time, the jobs."""
     for each in site.classes:
@@ -119,6 +126,11 @@ def main() -> None:
     report("cores, easy", fs.Run(plain, fs.Cluster(SITE.cores), scheduler="easy"))
     plain = fs.Workload(log.submit, log.runtime, log.columns["nodes"], estimate=log.estimate)
     report("whole nodes, easy", fs.Run(plain, fs.Cluster(SITE.nodes), scheduler="easy"))
+    log_of_nodes = fs.read_swf(DATA / "swf" / "SDSC-SP2-1998-4.2-cln.swf.gz")
+    filled, filled_site = whole_nodes(log_of_nodes, 16), fs.Site(fs.NodeClass("n", 128, cores=16))
+    for scheduler in ("fcfs", "easy"):
+        report(f"SDSC-SP2 on a cluster, {scheduler}", fs.Run(log_of_nodes, fs.Cluster(128), scheduler=scheduler))
+        report(f"SDSC-SP2 as cores of a site, {scheduler}", fs.Run(filled, filled_site, scheduler=scheduler))
     for times in (1, 10, 92):
         site, jobs = larger(SITE, log.head(10_000), times)
         jobs = jobs.head(20_000)

@@ -34,6 +34,7 @@ from faultsim.simulation.lowering import INFINITY, LoweredRun, Unknown, known_ru
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.told import OneJob, Told
+from faultsim.simulation.whole_nodes import as_counts
 
 if TYPE_CHECKING:
     from faultsim.explain.moment import Moment, Moments
@@ -68,6 +69,8 @@ class Change(TypedDict, total=False):
 class Execution:
     """One run on one engine: what `Run.simulate`, `Simulation`, `simulate_many` and the workers of sweeps drive.
 
+    With `to_the_end`, only its output is read, so that the engine need not know more of it (`as_counts`).
+
     Attributes
     ----------
     log : Workload
@@ -88,12 +91,16 @@ class Execution:
         unknown: Unknown = False,
         oracle_runtimes: bool = False,
         empty: bool = False,
+        to_the_end: bool = False,
     ) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         checks.choice("engine", engine, _ENGINES)
         given = lower(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle_runtimes, empty=empty)
         self._run, self._log, self._told, self._lowered = run, given.log, given.told, given.provenance
-        self.engine = _ENGINES[engine](given.settings, *given.columns, given.world)
+        settings, world = given.settings, given.world
+        if to_the_end and engine == "core":
+            settings, world = as_counts(settings, given.log.size, world)
+        self.engine = _ENGINES[engine](settings, *given.columns, world)
         self.engine.changer = weakref.WeakMethod(self.decided_change)
         self.world = given.world
         self._largest_alone = _largest_alone(run, given)

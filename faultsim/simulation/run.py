@@ -104,7 +104,7 @@ class Run(RunOptions):
         InputError
             If jobs are larger than the machine.
         """
-        execution = Execution(self, engine)
+        execution = Execution(self, engine, to_the_end=True)
         if progress is False:
             execution.go_on()
         else:

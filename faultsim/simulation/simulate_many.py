@@ -105,7 +105,7 @@ def _to_the_end(runs: list[Run], stop: "Event") -> list[Result]:
     for run in runs:
         if stop.is_set():
             raise Stopped
-        execution = Execution(run)
+        execution = Execution(run, to_the_end=True)
         execution.go_on(stop=stop.is_set)
         results.append(execution.result())
     return results

@@ -250,7 +250,7 @@ class _Jobs(Kind[Run, Execution | Begun[Result], Result]):
 
     def begin(self, run: Run) -> Execution | Begun[Result]:
         begin = getattr(run, "begin", None)  # a run whose decisions are made in Python has its own way
-        return Execution(run) if begin is None else begin()
+        return Execution(run, to_the_end=True) if begin is None else begin()
 
     def row(self, execution: Execution | Begun[Result], cut: tuple[float, float]) -> list[float]:
         if isinstance(execution, Execution):
