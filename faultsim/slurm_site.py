@@ -16,7 +16,7 @@ from faultsim.machines.node_classes import NO_TYPE
 from faultsim.policies.slurm import Slurm
 from faultsim.readers.node_tables import NodeRow
 from faultsim.readers.slurm_conf import read_conf
-from faultsim.reading import site_of
+from faultsim.site_rows import site_of
 
 
 @dataclass(frozen=True)
@@ -171,3 +171,55 @@ def _paths(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> 
     if not several:
         raise OptionError("no file given")
     return [checks.file_name(each) for each in several]
+
+
+def changed_site(conf: SlurmConf, settings: Sequence[str], nodes: Sequence[str]) -> tuple[Site, Slurm]:
+    """The site and the scheduler of a configuration with other settings (``K=V``) and more nodes (``C:N``)."""
+    scheduler = changed_settings(conf.scheduler, settings, "--set ")
+    site = conf.site
+    for text in nodes:
+        site = more_nodes(site, text, "--add-nodes ")
+    return site, scheduler
+
+
+def changed_settings(scheduler: Slurm, settings: Sequence[str], where: str = "") -> Slurm:
+    """A scheduler with other settings, each as text (``K=V``); errors begin with `where`.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> changed_settings(fs.Slurm(), ["bf_window=3-0:00:00", "bf_max_job_user=20"])
+    Slurm(bf_window=4320.0, bf_max_job_user=20)
+    """
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"{where}{text}: expected KEY=VALUE, as in bf_window=4320")
+        scheduler = scheduler.replace(**{name.strip(): value.strip()})
+    return scheduler
+
+
+def more_nodes(site: Site, text: str, where: str = "") -> Site:
+    """A site with more nodes of a class, or of a partition that has one class (``C:N``); errors begin with `where`.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> more_nodes(fs.Site([fs.NodeClass("g", 2, cores=4)]), "g:3")
+    Site('site:g=5x4c')
+    """
+    name, colon, number = text.partition(":")
+    if not colon or not number.isdigit() or int(number) < 1:
+        raise OptionError(f"{where}{text}: expected CLASS:N, as in gpu:20")
+    classes = [each.name for each in site.classes]
+    if name not in classes:
+        of = next((part.classes for part in site.partitions if part.name == name), None)
+        if of is None:
+            known = [*classes, *(part.name for part in site.partitions)]
+            hint = checks.did_you_mean(name, known)
+            raise OptionError(f"{where}{text}: the site has no class or partition {name!r}{hint}")
+        if len(of) > 1:
+            raise OptionError(f"{where}{text}: the partition {name} has the classes {', '.join(of)}: name one")
+        name = of[0]
+    before = next(each.count for each in site.classes if each.name == name)
+    return site.with_nodes(name, before + int(number))

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 import faultsim as fs
 from faultsim.cli.log_files import read_log
 from faultsim.cli.parser import Parser
-from faultsim.cli.run_slurm import add_slurm_arguments, changed_site, check_slurm_arguments
+from faultsim.cli.run_slurm import add_slurm_arguments, check_slurm_arguments
 from faultsim.cli.site import add_run_arguments, print_changes, run_changes, site_of
 from faultsim.errors import OptionError
+from faultsim.slurm_site import changed_site
 from faultsim.sweep.what_if import changes
 
 

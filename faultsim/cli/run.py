@@ -179,7 +179,14 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         )
     failures = None
     if args.failures is not None:
-        failures = open_failures(args.failures, reach(log), machine.nodes, seed=args.seed, mapping=args.map_failures)
+        failures = open_failures(
+            args.failures,
+            reach(log),
+            machine.nodes,
+            seed=args.seed,
+            mapping=args.map_failures,
+            sites=slurm and slurm[::2],
+        )
     elif args.map_failures is not None:
         raise OptionError(f"--map-failures {args.map_failures}: there are no --failures to map")
     result = fs.simulate(

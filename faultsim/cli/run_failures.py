@@ -14,6 +14,8 @@ from faultsim.cli.traces import (
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
+from faultsim.machines import Site
+from faultsim.sweep.what_if import moved
 
 MAPPINGS = ("modulo", "permute", "drop")
 _SYNTHETIC = "synthetic"
@@ -24,7 +26,9 @@ def reach(log: Workload) -> float:
     return float(log.submit[-1]) + float(log.runtime.max())
 
 
-def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
+def open_failures(
+    text: str, span: float, nodes: int, *, seed: int, mapping: str | None, sites: tuple[Site, Site] | None = None
+) -> TraceSource:
     """The failures that `text` specifies, on a machine of `nodes` nodes.
 
     Parameters
@@ -40,6 +44,8 @@ def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str
         Of synthetic failures and of ``mapping="permute"``.
     mapping : {"modulo", "permute", "drop"} or None
         How to treat failures of nodes that the machine does not have; None leaves them.
+    sites : (Site, Site), optional
+        The machine, and the site whose nodes a file numbers: nodes that only the machine has do not fail.
     """
     if text.partition(":")[0] == _SYNTHETIC:
         return _made_up(text.partition(":")[2], span, nodes, seed)
@@ -51,6 +57,7 @@ def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str
     trace = read_trace(path, parser.parse_args([*(["--format", kind] if kind else []), *options]))
     where = "standard input" if path == "-" else path
     _refuse_domains(trace, where)
+    nodes = nodes if sites is None else sites[1].nodes
     if mapping == "drop":
         trace = trace.drop_outside(nodes)
     elif mapping is not None:
@@ -62,6 +69,8 @@ def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str
         )
     trace.refuse_others(nodes, where, f"say how to map it: --map-failures {'|'.join(MAPPINGS)}")
     left_out = sum(trace.dropped.values())
+    if sites is not None:
+        trace = moved(trace, sites[1], sites[0])
     counted = f"{len(trace):,} failures" + (f"; {left_out:,} records left out" if left_out else "")
     return TraceSource(trace, f"{where} ({counted})", False)
 

@@ -10,6 +10,7 @@ from typing import Any
 from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy, registry
+from faultsim.policies.slurm import Slurm
 from faultsim.simulation.options import DEFAULT_SCHEDULER
 from faultsim.simulation.run import Run
 from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
@@ -241,6 +242,9 @@ class Axes:
                 raise OptionError(
                     f"axis {name}: there is no {kind} whose {parameter} could be set; give one in the base"
                 )
+            if isinstance(policy, Slurm):  # its options are no fields; it refuses others by name
+                options[kind] = policy.replace(**{parameter: value})
+                continue
             there: list[str] = [field.name for field in fields(policy)] if is_dataclass(policy) else []
             if (old := renames.renamed("parameter", type(policy).__name__).get(parameter)) is not None:
                 renames.warn(name, f"{kind}.{old.new}")

@@ -13,10 +13,12 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Machine
+from faultsim.machines import Machine, Site
 from faultsim.machines.resources import Resources, longest_run
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.table import detect, read_as, readers_of, what_is
+from faultsim.slurm_site import SlurmConf, more_nodes, read_slurm_conf
+from faultsim.sweep.what_if import moved
 
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
@@ -76,6 +78,58 @@ class _DrawnFailures(_Drawn):
             nodes, span = machine.nodes, float(log.submit[-1]) + float(log.runtime.max())
         trace: FailureTrace = self._call(rng, nodes, max(span, 1.0))
         return trace.renamed(self.name)
+
+
+class SiteFailures(_Drawn):
+    """Failures of the nodes of a site, for one that has more nodes of some classes."""
+
+    def __init__(self, trace: FailureTrace, site: Site) -> None:
+        super().__init__(trace.name, moved)
+        self._trace, self._site = trace, site
+
+    def __call__(self, rng: np.random.Generator, machine: Machine) -> FailureTrace:
+        parts = machine.site_parts()
+        assert parts is not None  # all machines of such a sweep are sites
+        trace: FailureTrace = self._call(self._trace, self._site, Site(*parts))
+        return trace
+
+
+def slurm_source(given: object, folder: Path) -> SlurmConf:
+    """The configuration of Slurm named by text or a table.
+
+    Parameters
+    ----------
+    given : str or mapping
+        The path of slurm.conf; ``{"conf": path, "accounts": path or list of paths, "gres": path}``.
+    folder : Path
+        Folder that paths are relative to.
+    """
+    table = {"conf": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
+    if "conf" not in table:
+        raise OptionError(
+            f'slurm is the path of slurm.conf, or {{ conf = "slurm.conf", accounts = ["sacctmgr.cfg", "qos.txt"] }}, '
+            f"got {checks.shown(given)}"
+        )
+    _refuse_rest(table, ("conf", "accounts", "gres"))
+    paths = {
+        name: [_file(folder, each) for each in (names if isinstance(names, list) else [names])]
+        for name, names in table.items()
+    }
+    gres = paths.get("gres", [None])
+    if len(gres) > 1:
+        raise OptionError("gres of slurm is one file")
+    return read_slurm_conf(paths["conf"], paths.get("accounts"), gres[0])
+
+
+def slurm_site(conf: SlurmConf, text: str) -> Site:
+    """The site of a configuration, with more nodes if the text says so: ``slurm``, ``slurm+gpu:8+cpu:4``."""
+    word, *more = text.split("+")
+    if word.strip() != "slurm":
+        raise OptionError(f'must be "slurm" or, with more nodes of a class, "slurm+gpu:8", got {text!r}')
+    site = conf.site
+    for each in more:
+        site = more_nodes(site, each.strip())
+    return site
 
 
 def log_source(given: object, folder: Path) -> object:

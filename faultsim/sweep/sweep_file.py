@@ -8,14 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from faultsim import checks
+from faultsim.data.failures import FailureTrace
 from faultsim.data.whole_files import check_name
 from faultsim.entries import entry
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
 from faultsim.readers.input_lines import Lines
+from faultsim.slurm_site import SlurmConf, changed_settings
 from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of, given_names
-from faultsim.sweep.input_sources import failures_source, log_source, resources_source, workflows_source
+from faultsim.sweep.input_sources import (
+    SiteFailures,
+    failures_source,
+    log_source,
+    resources_source,
+    slurm_site,
+    slurm_source,
+    workflows_source,
+)
 from faultsim.sweep.kinds import kind_of
 from faultsim.sweep.sweep import Sweep
 from faultsim.sweep.tasks import check_seed
@@ -140,6 +150,17 @@ class _Reader:
         names = given_names(document.get("base"), document.get("grid"), document.get("zip"), self._listed("cells"))
         self._axes: Axes = JOBS if (found := self._attempt((), lambda: axes_of(names))) is _MISSING else found
         self._kind = kind_of(self._axes)
+        self._conf = self._slurm()
+
+    def _slurm(self) -> SlurmConf | None:
+        """The configuration of Slurm below ``[base]``, which gives the machine and the scheduler."""
+        base = self._document.get("base")
+        if not isinstance(base, dict) or "slurm" not in base:
+            return None
+        given = base["slurm"]
+        self._document = {**self._document, "base": {k: v for k, v in base.items() if k != "slurm"}}
+        found = self._attempt(("base", "slurm"), lambda: slurm_source(given, self._folder))
+        return None if found is _MISSING else found
 
     def _listed(self, key: str) -> list[object]:
         value = self._document.get(key)
@@ -156,7 +177,7 @@ class _Reader:
                     hint = " (an option of the runs belongs below [base])"
                 self._say((key,), f"unknown key{hint}; known: {', '.join(KEYS)}")
         arguments: dict[str, Any] = {
-            "base": self._settings(("base",), self._table(("base",))),
+            "base": self._base(),
             "grid": self._grid(self._table(("grid",))),
             "zipped": self._groups(),
             "cells": self._cells(),
@@ -244,6 +265,14 @@ class _Reader:
                     found[name] = value
         return found
 
+    def _base(self) -> dict[str, object]:
+        found = self._settings(("base",), self._table(("base",)))
+        if self._conf is None:
+            return found
+        conf = self._conf
+        machine = self._attempt(("base", "slurm"), lambda: conf.site)
+        return {"machine": machine, "scheduler": conf.scheduler, **found}
+
     def _grid(self, table: Mapping[str, object]) -> dict[str, object]:
         found: dict[str, object] = {}
         for name, given in _flat(table, self._axes).items():
@@ -295,6 +324,8 @@ class _Reader:
         if not given:
             self._say(place, "has no values")
         values = [self._value((*place, number), name, value) for number, value in enumerate(given)]
+        if name == "machine" and self._conf is not None:  # a site as text is long
+            return {word: value for word, value in zip(given, values, strict=True) if value is not _MISSING}
         return [value for value in values if value is not _MISSING]
 
     def _value(self, place: Place, name: str, given: object) -> object:
@@ -305,17 +336,23 @@ class _Reader:
         if name in _INPUTS:
             key = f"{name} {given!r}"  # a file that is named twice is read once
             if key not in self._read:
-                self._read[key] = self._input(name, given)
+                source = self._input(name, given)
+                if name == "failures" and self._conf is not None and isinstance(source, FailureTrace):
+                    source = SiteFailures(source, self._conf.site)
+                self._read[key] = source
             return self._read[key]
         if name == "machine":
             if not isinstance(given, str):
                 raise OptionError(f'must be text such as "torus:4x4x8", got {given!r}')
-            return parse_machine(given)
+            return parse_machine(given) if self._conf is None else slurm_site(self._conf, given)
         if name in self._axes.policies:
             if not isinstance(given, str):
                 raise OptionError(f"must be text that names a {name}, got {given!r}")
             if given.strip().lower() == ("node" if name == "outputs" else "none") and name != "scheduler":
                 return "node" if name == "outputs" else None
+            word, _, options = given.partition(":")
+            if name == "scheduler" and self._conf is not None and word.strip() == "slurm":
+                return changed_settings(self._conf.scheduler, [each for each in options.split(",") if each])
             return parse_policy(self._axes.policies[name], given)
         if isinstance(given, dict):
             raise OptionError(f"must be a number or text, got {checks.shown(given)}")

@@ -53,6 +53,11 @@ class Change:
 
 
 def trace_on(trace: FailureTrace | None, site: Site, other: Site) -> FailureTrace | None:
+    """`moved`, or None without failures."""
+    return None if trace is None else moved(trace, site, other)
+
+
+def moved(trace: FailureTrace, site: Site, other: Site) -> FailureTrace:
     """The failures of `site` for `other`, whose nodes may be more or fewer: nodes of a class keep their places in it.
 
     Examples
@@ -60,10 +65,10 @@ def trace_on(trace: FailureTrace | None, site: Site, other: Site) -> FailureTrac
     >>> import faultsim as fs
     >>> site = fs.Site([fs.NodeClass("a", 2, cores=4), fs.NodeClass("b", 1, cores=4)])
     >>> trace = fs.FailureTrace(time=[5.0, 6.0], node=[1, 2], downtime=60.0)
-    >>> trace_on(trace, site, site.with_nodes("a", 10)).node
+    >>> moved(trace, site, site.with_nodes("a", 10)).node
     array([ 1, 10], dtype=int32)
     """
-    if trace is None or site == other:
+    if site == other:
         return trace
     place = np.full(max(site.nodes, int(trace.node.max(initial=-1)) + 1), -1)
     known = {each.name for each in other.classes}

@@ -581,6 +581,7 @@ cdef class Controller:
         """Everything that is due in this second."""
         cdef slurm_t *s = &self.s
         cdef int32_t i
+        cdef int code
         cdef bint due_full, due_cycle
         acts = SlurmActs()
         self.periods(now)
@@ -614,7 +615,9 @@ cdef class Controller:
             self.work(now, acts, slurm_pass(s, now, self.age_begins(True)))
         if due_cycle and self.backfills:
             self.age_begins(False)
-            self.work(now, acts, slurm_cycle(s, now))
+            with nogil:          # most of the time of a run: threads of a sweep share the processors
+                code = slurm_cycle(s, now)
+            self.work(now, acts, code)
         return acts
 
     cdef bint age_begins(self, bint full) except -1:
