@@ -22,8 +22,8 @@ cdef struct absences_t:
     int32_t n, words
     absence_t *row
     uint64_t *nodes          # a mask per absence, one after another
-    const int32_t *group     # of jobs, per row of the user's log; NULL: all are in the first
-    const uint8_t *permits   # per group and absence: it is open to these jobs
+    const int32_t *group     # of users, per row of the user's log; NULL: all are in the first
+    const uint8_t *permits   # per group and absence: it is open to jobs of these users
     uint64_t *active         # the nodes of absences that have begun and not ended, without those that are drained
     bint any_active
     uint64_t *drained

@@ -176,18 +176,20 @@ cdef int open_absences(sim_t *s, dict columns) except -1:
     kills = input_column(columns, table.kills, "kills", np.uint8, n)
     first = input_column(columns, table.first, "first", np.int64, n + 1)
     node = input_column(columns, table.node, "node", np.int32, len(table.node))
-    group = input_column(columns, table.group, "group", np.int32, len(table.group))
     permits = np.ascontiguousarray(table.permits, dtype=np.uint8)
     columns["kept"].append(permits)
     check_nodes(s, np.asarray(node), 0)
     if first[0] != 0 or first[n] != len(node) or (np.diff(first) < 0).any():
         raise ValueError("each absence has its nodes")
-    if permits.shape[1] != n or np.min(group, initial=0) < 0 or np.max(group, initial=0) >= permits.shape[0]:
-        raise ValueError("a group of jobs has a row of permits")
+    if permits.shape[1] != n:
+        raise ValueError("a group of users has a permit per absence")
     open_rows(s, <int32_t>n)
     a = absences_of(s)
     some = np.asarray(permits).any(axis=0)
-    if len(group) > 0:
+    if columns["world"].user_group is not None:
+        group = input_column(columns, columns["world"].user_group, "user_group", np.int32, s.n_rows)
+        if np.min(group) < 0 or np.max(group) >= permits.shape[0]:
+            raise ValueError("a group of users has a row of permits")
         a.group = &group[0]
     a.permits = &permits[0, 0]
     for i in range(n):

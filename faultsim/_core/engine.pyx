@@ -72,7 +72,7 @@ _ANSWERS = ("scheduler", "recovery", "checkpointing", "rescheduling")
 _REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>DECIDE: "decide"}
 
 #: Columns that a caller with live= adds to.
-_TOLD = ("checkpoint_interval", "shape_rank", "rows", "jobs")
+_TOLD = ("checkpoint_interval", "shape_rank", "user_group", "rows", "jobs")
 _TOLD_BY_NAME = ("queue_key", "queue_columns")
 # Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
 _TO_COME = (INFINITY, 0.0, 0.0, 1)
@@ -288,6 +288,9 @@ cdef class Engine:
         if self.world.shape_rank is not None:
             rows = self.world.shape_rank
             self.s.rank = &rows[0]
+        if self.world.user_group is not None:
+            rows = self.world.user_group
+            absences_of(&self.s).group = &rows[0]
         rows = self.rows = self.world.rows
         jobs = self.jobs = self.world.jobs
         self.s.row, self.s.job_of, self.s.n_rows = &rows[0], &jobs[0], jobs.shape[0]
@@ -813,7 +816,7 @@ cdef class Engine:
 
     # ------------------------------------------------------------------ jobs
 
-    def submit(self, submit, runtime, estimate, size, interval, rank, key, columns, further, asks):
+    def submit(self, submit, runtime, estimate, size, interval, rank, group, key, columns, further, asks):
         """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs.
 
         `further` are the numbers of the further columns that a key names; `asks` is what jobs that share nodes request.
@@ -826,6 +829,8 @@ cdef class Engine:
         self.make_room(len(submit))
         if further is not None:
             self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
+        if group is not None:
+            self.world.user_group[s.known:s.known + len(submit)] = group
         self.add(submit, runtime, estimate, size, interval, rank, key, asks)
         self.world.columns = columns
 
@@ -866,7 +871,7 @@ cdef class Engine:
         self.world.rows = longer(self.world.rows, room, 0)
         self.world.rows[before:] = np.arange(before, room)
         self.world.jobs = longer(self.world.jobs, room, -1)
-        for name, value in (("checkpoint_interval", INFINITY), ("shape_rank", 0)):
+        for name, value in (("checkpoint_interval", INFINITY), ("shape_rank", 0), ("user_group", 0)):
             if (column := getattr(self.world, name)) is not None:
                 setattr(self.world, name, longer(column, room, value))
         if self.world.asks is not None:

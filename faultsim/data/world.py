@@ -50,10 +50,8 @@ class AbsenceRows:
         The nodes of row i, ascending, are ``node[first[i]:first[i + 1]]``.
     kills : numpy.ndarray of bool
         Whether jobs that hold such nodes at a begin are killed.
-    group : numpy.ndarray of int32
-        Of each row of the user's log.
     permits : numpy.ndarray of bool, shape (groups, rows)
-        Whether the jobs of a group may hold the nodes of a reservation.
+        Whether the jobs of a group of users may hold the nodes of a reservation; those of group 0 may hold none.
     names : tuple of str
         For messages.
     """
@@ -64,7 +62,6 @@ class AbsenceRows:
     first: LongIntegers
     node: Integers
     kills: Flags
-    group: Integers
     permits: Flags
     names: tuple[str, ...] = ()
 
@@ -181,6 +178,8 @@ class World:
         Seconds of work between two planned checkpoints of each job.
     shape_rank : numpy.ndarray of int32, optional
         Which of the shapes of its size each job of a pod requests, from 1 on, the most cubic first; 0: any.
+    user_group : numpy.ndarray of int32, optional
+        The group of users of each row of the user's log (`AbsenceRows.permits`); None: all are in group 0.
     asks : AskRows, optional
         What the jobs of a site request, where they share nodes.
     columns : mapping of str to array
@@ -206,6 +205,7 @@ class World:
     eligibility: EligibilityRows | None = None
     checkpoint_interval: Floats | None = None
     shape_rank: Integers | None = None
+    user_group: Integers | None = None
     asks: AskRows | None = None
     columns: Mapping[str, Values] = field(default_factory=dict)
     rows: Integers | None = None

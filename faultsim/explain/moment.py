@@ -110,11 +110,17 @@ def of_reference(state: State, ids: Values) -> Moment:
     return Moment(state, order, ids, state.absences, state.free_mask)
 
 
-def add_absences(moment: Moment, rows: AbsenceRows | None, drained: list[int], held: list[Integers]) -> None:
-    """What is closed to jobs at a moment; `held` are, on a cluster, the nodes of running jobs."""
+def add_absences(
+    moment: Moment, rows: AbsenceRows | None, groups: Integers | None, drained: list[int], held: list[Integers]
+) -> None:
+    """What is closed to jobs at a moment.
+
+    `groups` are those of users, by row of the user's log; `held` are, on a cluster, the nodes of running jobs.
+    """
     state = moment.state
-    last = max((job.row for job in (*moment.order, *state.running)), default=0)
-    moment.absences = no_absences(last + 1) if rows is None else Absences(rows)
+    moment.absences = no_absences() if rows is None else Absences(rows)
+    for job in (*moment.order, *state.running):
+        job.user_group = 0 if groups is None else int(groups[job.row])
     for node in drained:
         moment.absences.set_drained(node, True)
     taken = state.blocked

@@ -81,12 +81,11 @@ class Absences:
         ]
         self.drained = 0
         self.names = rows.names
-        self._rows, self._permits = rows, rows.permits
-        self._group = rows.group
+        self._rows = rows
 
     def is_open_to(self, i: int, job: Job) -> bool:
         """Whether a job is one of the users' of absence i."""
-        return bool(self._permits[int(self._group[job.row]) if len(self._group) else 0, i])
+        return bool(self._rows.permits[job.user_group, i])
 
     def closed(self, job: Job, begin: float, end: float) -> int:
         """The nodes that a job may not hold from `begin` to `end`."""
@@ -162,10 +161,8 @@ class Absences:
         return sorted(found)
 
 
-def no_absences(jobs: int) -> Absences:
+def no_absences() -> Absences:
     """None yet, but nodes may be drained."""
     none, one = np.empty(0), np.empty(0, np.int32)
-    rows = AbsenceRows(
-        none, none, none, np.zeros(1, np.int64), one, one.astype(bool), np.zeros(jobs, np.int32), np.empty((1, 0), bool)
-    )
+    rows = AbsenceRows(none, none, none, np.zeros(1, np.int64), one, one.astype(bool), np.empty((1, 0), bool))
     return Absences(rows)

@@ -17,7 +17,7 @@ def close_node(state: State, which: object, drain: bool, wake: bool = True) -> N
     node = _checked(state, which, drain)
     state.catch_up()
     if state.absences is None:
-        state.absences = no_absences(len(state.jobs))
+        state.absences = no_absences()
     state.absences.set_drained(node, drain)
     state.write(DRAINED if drain else RESUMED, node=node)
     state.disturb()

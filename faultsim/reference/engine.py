@@ -136,6 +136,7 @@ class Run:
             state.ask = partial(ask_outside, state, answers)
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
+            job.user_group = 0 if given.user_group is None else int(given.user_group[job.row])
         check_static(jobs, settings.scheduler["order"], state.world.columns)
         if given.eligibility is not None:
             state.eligibility = Eligibility(jobs, given.eligibility)

@@ -58,6 +58,7 @@ class Job:
     moves: int = 0
     backfilled: bool = False
     row: int = -1  # in the log that the user gave
+    user_group: int = 0  # of those whom reservations are for (AbsenceRows.permits)
     wanted: float = 0.0  # run time without the limit that overrun="kill" sets
     done: float | None = None  # what it had done when somebody said that it ends
     killed: bool = False  # for good

@@ -37,6 +37,7 @@ class Live(Run):
         size: Integers,
         interval: Floats | None,
         ranks: Integers | None,
+        groups: Integers | None,
         key: Floats | None,
         columns: Mapping[str, Values],
         further: Floats | None,
@@ -51,6 +52,7 @@ class Live(Run):
         new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval, ranks)
         for i, job in enumerate(new):
             job.row = n + i
+            job.user_group = 0 if groups is None else int(groups[i])
         for job, ask in zip(new, [] if asks is None else asks_of(asks), strict=False):
             job.ask = ask
         check_static(new, state.settings.scheduler["order"], columns)
@@ -67,7 +69,9 @@ class Live(Run):
     ) -> None:
         """The same of one job."""
         times = np.array([[submit], [runtime], [estimate]])
-        self.submit(times[0], times[1], times[2], np.array([size], np.int32), None, None, None, columns, None, None)
+        self.submit(
+            times[0], times[1], times[2], np.array([size], np.int32), None, None, None, None, columns, None, None
+        )
 
     def end_job(self, row: object) -> None:
         """ "What it has done is its run time"."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from faultsim.arrays import Integers, Values
 from faultsim.data.world import AbsenceRows
 from faultsim.errors import InputError, NotAvailableError
 from faultsim.simulation.options import RunOptions
@@ -37,19 +38,7 @@ def absence_rows(run: RunOptions) -> AbsenceRows | None:
         return None
     given = run.reservations
     nodes = [each.node_numbers(run.machine) for each in given]
-    users = run.log.user
-    named = sorted({user for each in given for user in each.users or ()})
-    if named and (users < 0).all():
-        raise InputError(
-            f"{next(each for each in given if each.users)!r} is for users, and the log has no users: leave users= out, "
-            f"or give the log a column 'user'"
-        )
-    group = np.searchsorted(named, users).astype(np.int32) if named else np.zeros(len(users), np.int32)
-    known = np.isin(users, named)
-    group[~known] = len(named)
-    permits = np.array(
-        [[user in (each.users or ()) for each in given] for user in named] + [[False] * len(given)], bool
-    )
+    permits = [[False] * len(given)] + [[user in (each.users or ()) for each in given] for user in _named(run)]
     return AbsenceRows(
         begin=np.array([each.begin for each in given]),
         end=np.array([each.end for each in given]),
@@ -57,7 +46,32 @@ def absence_rows(run: RunOptions) -> AbsenceRows | None:
         first=np.cumsum([0, *map(len, nodes)]).astype(np.int64),
         node=np.concatenate(nodes).astype(np.int32),
         kills=np.array([each.overrun == "kill" for each in given], bool),
-        group=group,
-        permits=permits,
+        permits=np.array(permits, bool),
         names=tuple(each.name for each in given),
     )
+
+
+def user_groups(run: RunOptions, users: Values, *, more: bool) -> Integers | None:
+    """The group of users that each row of a log is in: 0, or one more than the place of its user among those named.
+
+    None if no reservation is for users.  `more`: jobs of other users may come later.
+
+    Raises
+    ------
+    InputError
+        If a reservation is for users, and no job has one.
+    """
+    named = _named(run)
+    if not named:
+        return None
+    if (users < 0).all() and not more:
+        raise InputError(
+            f"{next(each for each in run.reservations if each.users)!r} is for users, and the log has no users: leave "
+            f"users= out, or give the log a column 'user'"
+        )
+    return np.where(np.isin(users, named), np.searchsorted(named, users) + 1, 0).astype(np.int32)
+
+
+def _named(run: RunOptions) -> list[int]:
+    """The users whom reservations are for, ascending."""
+    return sorted({user for each in run.reservations for user in each.users or ()})

@@ -27,6 +27,7 @@ from faultsim.policies.given_columns import checked_predictions
 from faultsim.results.ledger import without_negative
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
+from faultsim.simulation.absences import user_groups
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
 from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.jobs import expected_runtimes
@@ -164,8 +165,9 @@ class Execution:
         counted = log if asks is None else log._derived(size=machine.job_nodes(log))
         interval = None if saving is None else saving.planned_intervals(counted, estimate)
         rank = self._run.place_ranks(log)
+        groups = user_groups(self._run, log.user, more=True)
         key, further = self._keys_of(log, estimate)
-        self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further, asks)
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, groups, key, told, further, asks)
         self._told = told
         if asks is not None:
             self._note_asks(asks)
@@ -341,7 +343,9 @@ class Execution:
         drained = self.engine.drained().tolist()
         if self.world.absences is not None or drained:
             held = [self.engine.nodes_of(job) for job in snapshot["running"]] if moment.state.table is None else []
-            add_absences(moment, self.world.absences, drained, held)
+            users = self._run.log.user if self._told is None else self._told["user"]
+            groups = user_groups(self._run, users, more=True)
+            add_absences(moment, self.world.absences, groups, drained, held)
         return moment
 
     def copy(self) -> "Execution":

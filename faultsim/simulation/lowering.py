@@ -13,6 +13,7 @@ from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded_settings
 from faultsim.policies.settings import Settings
 from faultsim.policies.slurm import Slurm
+from faultsim.simulation.absences import user_groups
 from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
@@ -84,6 +85,7 @@ def lower(
     estimate = expected_runtimes(run, log)
     columns: list[Values] = [log.submit, log.runtime, estimate, log.size]
     world = make_world(run, log, estimate, formulas=engine == "core")
+    world.user_group = user_groups(run, run.log.user, more=live > 0)
     if isinstance(run.scheduler, Slurm):
         if live:
             raise NotAvailableError("live= is not available with scheduler=Slurm()")
@@ -98,12 +100,6 @@ def lower(
             world.asks = acting.asks(world.asks)
     if oracle_runtimes:
         world.oracle_runtimes = provenance["oracle_runtimes"] = True
-    if live and world.absences is not None:
-        if any(each.users for each in run.reservations):
-            raise NotAvailableError(
-                "reservations= for users are not available with live=: the users of jobs to come are unknown"
-            )
-        world.absences = replace(world.absences, group=np.empty(0, np.int32))
     if not live:
         return LoweredRun(settings, columns, world, provenance, log, None)
     if run.failures is not None:
@@ -142,6 +138,8 @@ def make_room(live: int, columns: list[Values], world: World, told: Told) -> lis
         world.checkpoint_interval = np.append(world.checkpoint_interval[:known], np.full(rest, INFINITY))
     if world.shape_rank is not None:
         world.shape_rank = np.append(world.shape_rank[:known], np.zeros(rest, np.int32))
+    if world.user_group is not None:
+        world.user_group = np.append(world.user_group[:known], np.zeros(rest, np.int32))
     if world.asks is not None:
         world.asks = world.asks.with_room(rest)
     return [

@@ -1,6 +1,7 @@
 """Reservations beside preemption, moves and spares: both engines agree (model.md#absences)."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,3 +138,70 @@ def test_any_policies_on_pods(run: fs.Run, seed: int) -> None:
 @given(runs(failing=True, record=True, hot=True), st.integers(0, 2**32))
 def test_any_policies_with_hot_spares(run: fs.Run, seed: int) -> None:
     check(run, seed)
+
+
+def told_later(log: fs.Workload, machine: Any, options: dict[str, Any], rng: random.Random) -> fs.Result:
+    """The result of jobs that a caller submits one by one or several at a time, some ahead of others."""
+    alone = machine is not SITE and len(log.columns) == len(fs.Workload(submit=[0], runtime=[1], size=[1]).columns)
+    sim = fs.Simulation(None if alone else log[:1], machine, live=rng.choice([True, len(log) + 3]), **options)
+    row = 0 if alone else 1
+    while row < len(log):
+        parts = [log[row : row + rng.randint(1, 3)]]
+        row += len(parts[0])
+        if row < len(log) and log.submit[row - 1] < log.submit[row] and rng.random() < 0.5:
+            parts.insert(0, log[row : row + 2])  # ahead of others
+            row += len(parts[0])
+        for part in parts:
+            if alone and len(part) == 1 and rng.random() < 0.5:
+                each = {name: part.columns[name][0].item() for name in ("submit", "runtime", "size", "estimate")}
+                sim.submit(**each, user=int(part.user[0]), id=int(part.id[0]))
+            else:
+                sim.submit(part)
+        if options["engine"] == "core" and rng.random() < 0.3:
+            sim = sim.copy()
+        if row < len(log) and log.submit[row] > 0.5 and rng.random() < 0.5:
+            sim.advance(until=float(log.submit[row]) - 0.5)
+    sim.run()
+    return sim.result()
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_users_of_reservations_may_submit_their_jobs_later(engine: str) -> None:
+    """Jobs that are told one by one start as those of a log, whoever their users are."""
+    compared = theirs = 0
+    for seed in range(120 if engine == "core" else 40):
+        rng = random.Random(f"later {seed}")
+        log, machine, options = drawn(rng) if rng.random() < 0.6 else preempting(rng)
+        options = {name: value for name, value in options.items() if name in ("scheduler", "start_delay")}
+        options["reservations"] = reserved(rng, machine.nodes)
+        options["engine"] = engine
+        try:
+            whole = fs.simulate(log, machine, **options)
+        except fs.DecisionError:
+            continue
+        later = told_later(log, machine, options, rng)
+        by_id = np.argsort(later.jobs["id"])
+        for name in ("id", "start", "finish", "allocated", "backfilled"):
+            assert later.jobs[name][by_id].tolist() == whole.jobs[name].tolist(), (seed, name)
+        others = [replace(each, users=None) for each in options["reservations"]]
+        try:
+            closed = fs.simulate(log, machine, **options | {"reservations": others})
+            theirs += whole.jobs["start"].tolist() != closed.jobs["start"].tolist()
+        except fs.DecisionError:
+            theirs += 1
+        compared += 1
+    assert compared > (100 if engine == "core" else 30)
+    assert theirs > compared // 8  # that they are the users' matters
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_why_knows_users_who_came_later(engine: str) -> None:
+    window = fs.Reservation([2, 3], 0, 50, users=7, name="theirs")
+    sim = fs.Simulation(None, fs.Cluster(4), live=True, reservations=window, engine=engine)
+    sim.submit(submit=[0, 0], runtime=[20, 20], size=[2, 2], user=[8, 9])
+    sim.advance(until=1)
+    assert sim.why(1).cause == fs.Cause.CLOSED
+    assert "'theirs'" in str(sim.why(1))
+    sim.submit(submit=1, runtime=20, size=2, user=7)
+    sim.run()
+    assert sim.result().jobs["start"].tolist() == [0, 20, 1]

@@ -128,10 +128,10 @@ def test_a_job_that_no_gap_holds_is_a_deadlock_by_name() -> None:
 
 
 def test_what_would_be_wrong_is_refused() -> None:
-    log = fs.Workload(submit=[0], runtime=[7200], size=[4], estimate=[7200], user=[1])
+    log = fs.Workload(submit=[0], runtime=[7200], size=[4], estimate=[7200])
     window = fs.Reservation("all", "1h", "3h", users=1)
-    with pytest.raises(fs.NotAvailableError, match="for users are not available with live="):
-        fs.Simulation(log, fs.Cluster(4), reservations=window, live=10)
+    with pytest.raises(fs.InputError, match="is for users, and the log has no users"):
+        fs.simulate(log, fs.Cluster(4), reservations=window)
 
 
 @pytest.mark.parametrize(
