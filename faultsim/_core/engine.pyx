@@ -344,13 +344,17 @@ cdef class Engine:
     def deadlock(self):
         """Jobs wait, and nothing will ever start one."""
         cdef queue_t *q = &self.s.queue
-        cdef int32_t head, node, gone = 0
+        cdef int32_t head, node, gone = 0, parts = 0
         if self.s.trace.endless and not self.s.live:
             for node in range(self.s.nodes):
                 gone += self.s.trace.down[node] and self.s.trace.up_at[node] == INFINITY
-        if gone:
+            if self.s.trace.part != NULL:
+                for node in range(self.s.machine.shared.lost(self.s.machine.state)):
+                    parts += self.s.machine.shared.lost_until(self.s.machine.state, node) == INFINITY
+        if gone or parts:
+            also = f", and {parts} parts of nodes" if parts else ""
             return (f"deadlock: {self.s.known - self.s.n_done} jobs have not ended, none runs, and nothing else will "
-                    f"happen after {self.s.now:g} s; {gone} of {self.s.nodes} nodes do not return")
+                    f"happen after {self.s.now:g} s; {gone} of {self.s.nodes} nodes do not return{also}")
         if self.s.live and self.s.running:
             return f"{self.s.running} jobs run without an end: nothing else will happen"
         if any_on_hold(&self.s):

@@ -27,6 +27,8 @@ cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
             return False         # a branch, where the value of a comparison would be made and tested
         return True
     if e.kind == EV_REPAIR:
+        if e.serial >= s.nodes:
+            return False         # of a part of a node, which is down until then
         return not s.trace.down[e.serial] or s.trace.up_at[e.serial] != e.time
     if e.kind >= EV_WAKE:
         return e.kind == EV_READY and s.state[e.serial] != JOB_FUTURE

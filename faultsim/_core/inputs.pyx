@@ -26,8 +26,9 @@ cdef int check_ascending(str name, object values) except -1:
 
 
 cdef int set_failures(sim_t *s, dict columns, object table) except -1:
-    cdef const double[::1] time, downtime
+    cdef const double[::1] time, downtime, unit
     cdef const int32_t[::1] node
+    cdef const int64_t[::1] part
     cdef Py_ssize_t n = len(table.time)
     if n == 0:
         return 0
@@ -38,6 +39,14 @@ cdef int set_failures(sim_t *s, dict columns, object table) except -1:
     check_nodes(s, np.asarray(node), 0)
     if not (np.asarray(downtime) >= 0).all():
         raise ValueError("down times must be numbers and not negative")
+    if table.part is not None:
+        if not s.machine.shared:
+            raise ValueError("parts fail of nodes that jobs share")
+        part = input_column(columns, np.asarray(table.part).ravel(), "part", np.int64, 3 * n)
+        unit = input_column(columns, table.unit, "unit", np.float64, n)
+        if (np.asarray(part) < 0).any() or not ((np.asarray(unit) >= 0) & (np.asarray(unit) < 1)).all():
+            raise ValueError("parts of nodes must not be negative, and their units in [0, 1)")
+        s.trace.part, s.trace.unit = &part[0], &unit[0]
     s.trace.endless = np.isinf(downtime).any()
     s.trace.n, s.trace.time, s.trace.downtime, s.trace.node = n, &time[0], &downtime[0], &node[0]
     return 0

@@ -9,6 +9,7 @@ Of the queue it has the first jobs, and the job that is explained.  Keys, with l
   place), None for a job without a reservation
 - of the running jobs ``decision``, ``start``, ``expected`` (s), ``allocated``, ``held``, ``place``
 - ``down``: (node, when it is up again, the job that holds it or -1) of nodes that are down
+- ``lost``: (node, (cores, MiB, GPUs), when they are up again) of parts of nodes that are down
 - ``shares`` of a site: for each running job (node, cores, MiB, GPUs) of its nodes; ``failures``: how many each node has
   had, if the run counts them, else None
 - ``predictions``: (begin, end, node) of those that have not passed, if the caller owns time, else None
@@ -22,7 +23,7 @@ from libc.stdlib cimport calloc, free as c_free
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN
 from faultsim._core.containers.releases cimport releases_all
-from faultsim._core.site.shares cimport cores_of, gpus_of, mebibytes_of, share_t, site_of
+from faultsim._core.site.shares cimport cores_of, gpus_of, lost_part_t, mebibytes_of, share_t, site_of, site_t
 from faultsim._core.state cimport JOB_HELD
 from faultsim._core.tables.machine cimport place_t
 
@@ -81,6 +82,19 @@ cdef list shares_for_python(sim_t *s, int32_t job):
     return found
 
 
+cdef list parts_for_python(sim_t *s):
+    cdef site_t *m = site_of(&s.machine)
+    cdef lost_part_t *each
+    cdef int32_t i
+    found = []
+    for i in range(m.n_lost):
+        each = &m.lost[i]
+        if each.until >= 0.0:
+            word = each.share.word
+            found.append((each.share.node, (cores_of(word), mebibytes_of(word), gpus_of(word)), each.until))
+    return found
+
+
 cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
     cdef int32_t i, node, first = s.queue.end
     cdef int64_t k
@@ -133,6 +147,7 @@ cdef dict snapshot_of(sim_t *s, int32_t job_asked, int32_t most):
         "shares": shares,
         "failures": failures,
         "down": down,
+        "lost": [] if s.trace.part == NULL else parts_for_python(s),
         "predictions": predictions,
         "p": s.predictions.p,
     }

@@ -204,6 +204,8 @@ cdef struct trace_t:
     const double *time
     const int32_t *node
     const double *downtime
+    const int64_t *part      # cores, MiB and GPUs of each failure, 0: the whole node; NULL: whole nodes alone fail
+    const double *unit       # in [0, 1), which units of the node they are; NULL as `part`
     bint endless             # some down time does not end
     bint repairs_known       # schedulers may use up_at
     uint8_t *down

@@ -133,8 +133,9 @@ def summarize(
     worst = np.sort(counts)[::-1]
     burst = np.cumsum(np.concatenate([[0], gaps > burst_gap]))[:n]
     of_burst = np.bincount(np.unique(np.stack([burst, node]), axis=1)[0]) if n else burst
-    first, lasting = merged_outages(columns)
-    down = float(np.minimum(lasting, span - time[first]).sum())
+    whole = columns if "part" not in columns else {key: each[columns["part"] == ""] for key, each in columns.items()}
+    first, lasting = merged_outages(whole)
+    down = float(np.minimum(lasting, span - whole["time"][first]).sum())
     mean_gap = float(gaps.mean()) if n > 1 else nan
     values: dict[str, float] = {
         "n_failures": n,

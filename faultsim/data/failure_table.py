@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
-from faultsim.arrays import Floats, Integers, Values
+from faultsim.arrays import Floats, Integers, Texts, Values
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
+from faultsim.data.node_parts import parts_column
 from faultsim.data.numbering import Numbering, numbering
 from faultsim.data.slowdowns import SlowOutage
 from faultsim.data.table import Pickled, Table
@@ -96,6 +97,7 @@ class FailureTable(Table):
         downtime: checks.Durations = 0.0,
         *,
         coin: ArrayLike | None = None,
+        part: ArrayLike | None = None,
         span: checks.Duration | None = None,
         of: object = None,
         name: str = "",
@@ -112,13 +114,16 @@ class FailureTable(Table):
             "node": as_column(node, _COLUMNS["node"], length=n),
             "downtime": as_column(downtime, _COLUMNS["downtime"], length=n),
         }
-        if coin is not None:
-            columns["coin"] = _checked_coins(coin, n)
+        columns["coin"] = read_only(default_coins(n)) if coin is None else _checked_coins(coin, n)
+        named = None if part is None else parts_column(part, n)
+        if named is not None:
+            columns["part"] = named
         if (times[1:] < times[:-1]).any():
             order = np.argsort(times, kind="stable")
+            kept = columns["coin"] if coin is None else None  # default coins are of positions, not of failures
             columns = {key: read_only(values[order]) for key, values in columns.items()}
-        if coin is None:
-            columns["coin"] = read_only(default_coins(n))
+            if kept is not None:
+                columns["coin"] = kept
         checked = _checked_span(span, columns["time"])
         meaning = _checked_numbers(numbering(of), columns["node"])
         self._fill(
@@ -145,6 +150,8 @@ class FailureTable(Table):
         if span is not None and span > checks.LATEST:
             raise InputError(f"span: {span:.15g} s {checks.beyond_the_clock(span)}")
         kept = {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS}
+        if "part" in columns and (columns["part"] != "").any():
+            kept["part"] = read_only(np.ascontiguousarray(columns["part"]))
         return object.__new__(type(self))._fill(
             columns=kept,
             span=self._span if span is None else span,
@@ -197,6 +204,21 @@ class FailureTable(Table):
         return self._columns["coin"]
 
     @property
+    def part(self) -> Texts | None:
+        """The part of its node that each failure takes: ``gpus:1``, ``cores:4``, ``memory:16384M``; empty text is the
+        whole node.  None if all failures are of whole nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60, 90], [0, 1], 600, part=["gpus:1", ""]).part
+        array(['gpus:1', ''], dtype='<U6')
+        >>> fs.FailureTrace([60], [0]).part is None
+        True
+        """
+        return self._columns.get("part")
+
+    @property
     def span(self) -> float:
         """The time that the trace covers, in seconds from 0; there are no failures after it."""
         return self._span
@@ -244,6 +266,14 @@ class FailureTable(Table):
                 f"domains the effect 'none' or 'down'"
             )
 
+    def refuse_parts(self, what: str) -> None:
+        """Raise `NotAvailableError` if failures are of parts of nodes, for those who would overlook that."""
+        if self.part is not None:
+            raise NotAvailableError(
+                f"{what} does not know failures of parts of nodes, and the trace has "
+                f"{int((self.part != '').sum())}: leave them out, trace[trace.part == '']"
+            )
+
     @property
     def min_nodes(self) -> int:
         """Nodes that a machine needs for this trace: the highest node number plus one; 0 without failures."""
@@ -256,7 +286,8 @@ class FailureTable(Table):
         nodes = f", {word}s {self.node.min()}-{self.node.max()}" if len(self) else ""
         dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
         slow = f", {len(self._slow):,} slowdown{'s' * (len(self._slow) > 1)}" if self._slow else ""
-        return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{slow}{dropped}>"
+        parts = "" if self.part is None else f", {int((self.part != '').sum()):,} of parts"
+        return f"<FailureTrace{name}: {failures}{parts}{nodes}, span {self._span:.10g} s{slow}{dropped}>"
 
     def _hashed_first(self) -> bytes:
         said = "".join(outage.as_text() + "\n" for outage in self._slow)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim import checks
-from faultsim.arrays import Flags, Texts, Values
+from faultsim.arrays import Flags, Floats, LongIntegers, Texts, Values
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name, read_only
 from faultsim.data.complete_files import with_end
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import priorities
 from faultsim.data.grouped_failures import GroupedFailures
 from faultsim.data.job_table import JobTable
+from faultsim.data.node_parts import amounts_of, joined_parts, units_hit
 from faultsim.data.numbering import Numbering, common_numbering
 from faultsim.data.table import Pickled, together
 from faultsim.data.text_files import shortest, write_text
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 #: First line of the files that `FailureTrace.write_csv` writes.
 CSV_MARK = "# faultsim failure trace, version 1"
 _OUTSIDE = "node outside the machine"
+# The stream of the units that fail: any fixed number will do, but another one hits other jobs.
+_PART_STREAM = 20_261_129
 
 
 class FailureTrace(GroupedFailures):
@@ -50,6 +53,9 @@ class FailureTrace(GroupedFailures):
         A uniform number in [0, 1) for each failure, which predictors compare with their probability, so that a better
         predictor sees everything that a worse one does. It stays with its failure through every method. By default,
         coins come from a fixed stream that depends only on `n`.
+    part : array_like of str, shape (n,), optional
+        The part of the node that fails, on a site whose nodes jobs share: ``"gpus:1"``, ``"cores:4"`` or
+        ``"memory:16G"``; empty text for the whole node.  By default all failures are of whole nodes.
     span : float, optional
         The time that the trace covers, in seconds; by default up to the last failure.
     of : int, machine or Domains, optional
@@ -64,6 +70,7 @@ class FailureTrace(GroupedFailures):
     ----------
     time, downtime, coin : numpy.ndarray of float64
     node : numpy.ndarray of int32
+    part : numpy.ndarray of str or None
     span : float
     of : Numbering or None
 
@@ -72,7 +79,8 @@ class FailureTrace(GroupedFailures):
     InputError
         Columns of different lengths; NaN or negative times or down times; times or finite down times beyond the end of
         the clock (model.md#time); a node that is negative or not whole, or that `of` does not have; a coin outside
-        [0, 1); a span before the last failure.  The message names column, row (from 0) and value.
+        [0, 1); text that names no part of a node; a span before the last failure.  The message names column, row (from
+        0) and value.
 
     Notes
     -----
@@ -441,6 +449,30 @@ class FailureTrace(GroupedFailures):
             return self
         return self._rows(~which, {**self._dropped, reason: self._dropped.get(reason, 0) + count})
 
+    # -- parts of nodes ----------------------------------------------------------------------------------------------
+
+    def part_amounts(self) -> LongIntegers | None:
+        """Cores, MiB and GPUs of the part of each failure, of shape (n, 3), 0 for whole nodes; None if all are."""
+        return None if self.part is None else amounts_of(self.part)
+
+    def part_units(self) -> Floats:
+        """A number in [0, 1) for each failure, that reveals nothing about its coin: it says which unit of a node fails.
+
+        The first unit of a part is that number times the units that are up (model.md#site-parts).
+        """
+        return units_hit(priorities(self.coin, _PART_STREAM))
+
+    def whole_nodes(self) -> FailureTrace:
+        """The failures of whole nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60, 90], [0, 1], 600, part=["gpus:1", ""]).whole_nodes().time
+        array([90.])
+        """
+        return self if self.part is None else self._rows(self.part == "")
+
     # -- several -----------------------------------------------------------------------------------------------------
 
     def merge(self, *others: FailureTrace, name: str = "") -> FailureTrace:
@@ -458,7 +490,7 @@ class FailureTrace(GroupedFailures):
         """
         traces = _traces("merge", [self, *others])
         of = common_numbering("merge", traces)
-        joined = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in self._columns}
+        joined = _joined(traces)
         slow = [outage for trace in traces for outage in trace.slowdowns]
         span = max(trace.span for trace in traces)
         return self._sorted(joined, **together(traces, name), span=span, slow=slow)._numbered(of)
@@ -481,7 +513,7 @@ class FailureTrace(GroupedFailures):
             raise InputError("concat: no trace given; expected at least one")
         of = common_numbering("concat", parts)
         begin = np.concatenate([[0.0], np.cumsum([trace.span for trace in parts])])
-        joined = {key: np.concatenate([trace.columns[key] for trace in parts]) for key in parts[0].columns}
+        joined = _joined(parts)
         joined["time"] = np.concatenate([trace.time + t for trace, t in zip(parts, begin[:-1], strict=True)])
         slow = [
             outage._replace(time=outage.time + float(t))
@@ -503,6 +535,7 @@ class FailureTrace(GroupedFailures):
         >>> trace.time, trace.downtime
         (array([ 0., 60.]), array([250.,  10.]))
         """
+        self.refuse_parts("merge_overlaps")
         first, downtime = merged_outages(self._columns)
         if len(first) == len(self):
             return self
@@ -582,7 +615,7 @@ class FailureTrace(GroupedFailures):
     def from_pandas(
         cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, of: object = None, name: str = ""
     ) -> FailureTrace:
-        """A trace from a pandas frame with columns time and node, optionally downtime and coin.
+        """A trace from a pandas frame with columns time and node, optionally downtime, coin and part.
 
         Parameters
         ----------
@@ -621,8 +654,14 @@ class FailureTrace(GroupedFailures):
                     raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
                 if key in ("time", "node"):
                     raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
-        given = {key: frame[key].to_numpy() for key in by_name(FAILURES) if key in there}
+        given = {key: frame[key].to_numpy() for key in (*by_name(FAILURES), "part") if key in there}
         return cls(**given, span=span, of=of, name=name)
+
+
+def _joined(traces: Sequence[FailureTrace]) -> dict[str, Values]:
+    """The columns of several traces, one after another."""
+    together = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in by_name(FAILURES)}
+    return together | joined_parts(trace.columns for trace in traces)
 
 
 def _seed(rng: checks.Random) -> int:

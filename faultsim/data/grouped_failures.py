@@ -70,6 +70,7 @@ class GroupedFailures(FailureTable):
         if not isinstance(domains, Domains):
             raise InputError(f"map_domains: expected Domains, got {checks.shown(domains)}")
         self._refuse_other_rows(domains)
+        self.refuse_parts("map_domains")
         if len(self) and not len(domains):
             raise InputError("map_domains: there are no domains, and so none that could fail")
         if len(self) and int(self.node.max()) >= len(domains):
@@ -179,6 +180,7 @@ class GroupedFailures(FailureTable):
         count = checks.whole("failures of exclude_lemons()", failures, low=1)
         width = checks.number("window of exclude_lemons()", window, above=0.0, unit="s")
         lasting = None if out is None else checks.number("out of exclude_lemons()", out, above=0.0, unit="s")
+        self.refuse_parts("exclude_lemons")
         self.refuse_days("exclude_lemons", checks.flag("any_rate", any_rate))
         downtime = self.downtime.copy()
         kept = np.ones(len(self), dtype=bool)

@@ -13,11 +13,17 @@ from faultsim.arrays import Flags, Floats, Integers, LongIntegers, Values
 
 @dataclass(eq=False, slots=True)
 class FailureRows:
-    """When nodes fail: time and downtime in seconds."""
+    """When nodes fail: time and downtime in seconds.
+
+    Where parts of nodes fail, `part` has the cores, MiB and GPUs of each, of shape (n, 3), 0 for a whole node, and
+    `unit` a number in [0, 1) by which the units are chosen (model.md#site-parts).
+    """
 
     time: Floats
     node: Integers
     downtime: Floats
+    part: LongIntegers | None = None
+    unit: Floats | None = None
 
 
 @dataclass(eq=False, slots=True)

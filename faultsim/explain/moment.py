@@ -21,7 +21,7 @@ from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.scheduling.schedulers import Backfill, Conservative
 from faultsim.reference.site.nodes import asks_of
-from faultsim.reference.state import Release, Reservation, State
+from faultsim.reference.state import LostPart, Release, Reservation, State
 from faultsim.reference.torus.boxes import Box, Segments
 from faultsim.reference.torus.listed_table import ListedTable
 
@@ -172,6 +172,8 @@ class Moments:
         for job in state.running if state.shares else ():
             for node, share in job.grant.items():
                 state.left[node] = state.left[node].plus(share, -1)
+        for node, amounts, until in snapshot["lost"]:
+            state.lose(LostPart(node, Amounts(*amounts), until))
         state.failures_of = snapshot["failures"] or state.failures_of
         state.queue = self._waiting(snapshot)
         state.up = {node: up for node, up, _ in snapshot["down"]}
@@ -179,6 +181,7 @@ class Moments:
         state.down = sum(job is None for job in state.holders.values())
         if state.shares:
             state.down = sum(state.left[node].cores for node in state.up)
+            state.down += sum(part.amounts.cores for part in state.lost.values())
         state.free = state.capacity - state.down - sum(job.allocated for job in state.running)
         if self.table is not None:
             state.busy = sum(job.mask for job in state.running)

@@ -11,7 +11,7 @@ from faultsim.reference.scheduling.placement import window_at
 from faultsim.reference.scheduling.site_placement import choose_beside
 from faultsim.reference.scheduling.site_schedulers import free_at, free_now
 from faultsim.reference.site.nodes import Ask, Nodes
-from faultsim.reference.state import State
+from faultsim.reference.state import LostPart, State
 from faultsim.results.reasons import RESOURCE_WORDS, Cause, Reason
 
 Free = list[Amounts | None]
@@ -34,23 +34,24 @@ def no_room(state: State, job: Job) -> Reason | None:
     if there >= ask.needed:
         return None
     found = Reason(Cause.NO_ROOM, until=room_at(state, ask), needed=ask.needed, free=there)
-    empty: Free = [None if node in state.up else has for node, has in enumerate(site.amounts)]
+    there_is = state.there()
+    empty: Free = [None if node in state.up else has for node, has in enumerate(there_is)]
     up = site.all_served(ask, empty)
     if up < ask.needed:
         return replace(found, cause=Cause.NODES_DOWN, up=up)
-    short = ("empty nodes",) if ask.exclusive else short_of(site, ask, free)
+    short = ("empty nodes",) if ask.exclusive else short_of(site, ask, there_is, free)
     if not short:
         return replace(found, cause=Cause.FRAGMENTED, short=())
     return replace(found, short=short, beside=beside(ask.gpus > 0, short))
 
 
-def short_of(site: Nodes, ask: Ask, free: Free) -> tuple[str, ...]:
+def short_of(site: Nodes, ask: Ask, there_is: list[Amounts], free: Free) -> tuple[str, ...]:
     """The resources of which alone so much is held that the job does not fit, GPUs first."""
     found = []
     for at in (2, 1, 0):
         alone: Free = [
             None if left is None else Amounts(*(left[i] if i == at else has[i] for i in range(3)))
-            for has, left in zip(site.amounts, free, strict=True)
+            for has, left in zip(there_is, free, strict=True)
         ]
         if not site.fits(ask, alone):
             found.append(RESOURCE_WORDS[at])
@@ -70,18 +71,22 @@ def room_at(state: State, ask: Ask) -> float:
     """T of a job: the first release after which it has room, if no other job starts (model.md#site-easy)."""
     site, free = state.site, free_now(state)
     there = site.all_served(ask, free)
-    events: list[tuple[float, Job | int]] = [(state.expected_end(job), job) for job in state.running]
+    events: list[tuple[float, Job | LostPart | int]] = [(state.expected_end(job), job) for job in state.running]
     if state.repairs_known:
+        events += [(part.until, part) for part in state.lost.values()]
         events += [(up, node) for node, up in state.up.items()]
     events.sort(key=lambda event: event[0])
     left, down = list(state.left), set(state.up)
     for at, (time, what) in enumerate(events):
         if time == math.inf:
             break
-        changed = what.grant if isinstance(what, Job) else {what: Amounts()}
+        if isinstance(what, LostPart):
+            changed = {what.node: what.amounts}
+        else:
+            changed = what.grant if isinstance(what, Job) else {what: Amounts()}
         for node, share in changed.items():
             there -= site.served(ask, node, None if node in down else left[node])
-            if not isinstance(what, Job):
+            if isinstance(what, int):
                 down.discard(node)
             left[node] = left[node].plus(share)
             there += site.served(ask, node, None if node in down else left[node])

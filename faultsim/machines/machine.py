@@ -11,6 +11,7 @@ import numpy as np
 
 from faultsim.arrays import Indices, Integers, LongIntegers
 from faultsim.checks import OldNames
+from faultsim.data.failures import FailureTrace
 from faultsim.data.slowdowns import Slowdown
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
@@ -136,6 +137,23 @@ class Machine(OldNames):
 
     def check_log(self, log: Workload) -> None:
         """Refuse a log whose further columns do not fit the machine."""
+
+    def parts_that_fail(self, log: Workload, trace: FailureTrace) -> LongIntegers | None:
+        """Cores, MiB and GPUs of the part of a node that each failure takes, of shape (n, 3), 0: all of it.
+
+        None if all failures are of whole nodes.
+
+        Raises
+        ------
+        OptionError, InputError
+            If nodes of this machine do not fail in parts, or do not have such parts.
+        """
+        if trace.part is not None:
+            raise OptionError(
+                f"failures: parts of nodes fail, as {trace.part[trace.part != ''][0]!s}, and jobs on {self} take whole "
+                f"nodes: use a Site with a log that has cores, or leave them out, trace[trace.part == '']"
+            )
+        return None
 
     def shape_ranks(self, log: Workload) -> Integers | None:
         """Which of the shapes of its size each job requests, from 1 on, 0 for any; None where that does not matter."""

@@ -319,6 +319,7 @@ def as_reservations(given: object) -> tuple[Reservation, ...]:
 
 def of_outages(trace: FailureTrace) -> list[Reservation]:
     """Outages that are planned, as reservations: those of equal begin and end are one."""
+    trace.refuse_parts("reservations")
     together: dict[tuple[float, float], list[int]] = {}
     for time, node, downtime in zip(trace.time.tolist(), trace.node.tolist(), trace.downtime.tolist(), strict=True):
         if downtime > 0.0:

@@ -11,6 +11,7 @@ import numpy as np
 from faultsim import checks
 from faultsim.arrays import Indices, Integers, LongIntegers
 from faultsim.data.columns import MAX_NODES
+from faultsim.data.failures import FailureTrace
 from faultsim.data.lowered import Lowered
 from faultsim.data.notebook import table_html
 from faultsim.data.workload import Workload
@@ -270,6 +271,22 @@ class Site(Machine):
     def refusals(self, log: Workload) -> dict[int, str]:
         """Row of each job that no nodes of the site can hold -> why."""
         return asks_of(self.classes, self.partitions, log).refused if CORES in log.further else {}
+
+    def parts_that_fail(self, log: Workload, trace: FailureTrace) -> LongIntegers | None:
+        """What parts of nodes fail, if jobs share nodes, which must have them."""
+        if CORES not in log.further or trace.part is None:
+            return super().parts_that_fail(log, trace)
+        asked = trace.part_amounts()
+        assert asked is not None
+        lacking = (asked > self.node_amounts()[trace.node]).any(axis=1)
+        if lacking.any():
+            row = int(np.argmax(lacking))
+            each = self.classes[int(self.node_classes()[trace.node[row]])]
+            raise InputError(
+                f"failures: part, row {row}: {trace.part[row]!s} of node {trace.node[row]}, and a node of the class "
+                f"{each.name!r} has {each.cores} cores, {each.mebibytes} MiB and {each.gpu_count} GPUs"
+            )
+        return asked
 
     # -- forms
 

@@ -92,6 +92,7 @@ def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:
         raise InputError("plan: the trace has no span, so there is no time to count; give it one with span=")
     trace.check_against(pod.nodes)
     trace.refuse_slowdowns("plan")
+    trace.refuse_parts("plan")
     if not any_rate:
         trace.refuse_days("plan", any_rate)
         _refuse_late(trace)

@@ -50,6 +50,7 @@ def down_times(result: "Result", *, free: bool) -> Down:
     trace, (_, finish) = result.failures, result.span
     if trace is None:
         return Down(np.empty(0, np.int64), np.empty(0), np.empty(0))
+    trace = trace.whole_nodes()
     shown = (trace.downtime > 0) & (trace.time <= finish)
     node = trace.node[shown].astype(np.int64)
     begin, end = trace.time[shown], np.minimum(trace.time[shown] + trace.downtime[shown], finish)

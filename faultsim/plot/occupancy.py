@@ -105,7 +105,8 @@ def _down(result: "Result", at: float) -> Flags:
     """Which nodes are down at an instant on the clock of the run, in the shape of `occupancy`."""
     _, shape = _places(result)
     down = np.zeros(shape, dtype=bool)
-    if (trace := result.failures) is not None:
+    if result.failures is not None:
+        trace = result.failures.whole_nodes()
         now = (trace.time <= at) & (at < trace.time + trace.downtime)
         down.reshape(-1)[trace.node[now]] = True
     return down

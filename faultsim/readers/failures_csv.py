@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks, vocabulary
+from faultsim.arrays import Values
 from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.complete_files import complete
 from faultsim.data.failures import FailureTrace
+from faultsim.data.node_parts import part_of
 from faultsim.data.numbering import Numbering, numbering_of_text
 from faultsim.data.slowdowns import SlowOutage, slow_outage
 from faultsim.entries import entry
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 _NAMES = tuple(by_name(FAILURES))
 _SUFFIXES = (".gz", ".xz", ".bz2", ".csv", ".tsv", ".txt", ".parquet", ".pq")
 _PARQUET = b"PAR1"
-_KEYS = ("time", "node", "finish", "downtime", "coin")
+_KEYS = ("time", "node", "finish", "downtime", "coin", "part")
 _TIMES = ("time", "finish", "downtime")
 #: Names that columns of others have, without what separates their words and without the unit at the end.
 _GUESSES: dict[str, tuple[str, ...]] = {
@@ -55,6 +57,7 @@ _GUESSES: dict[str, tuple[str, ...]] = {
         "lasts", "recoverytime",
     ),
     "coin": ("coin",),
+    "part": ("part",),
 }  # fmt: skip
 _OPENDC = ("failure_interval", "failure_duration", "failure_intensity")
 
@@ -118,8 +121,10 @@ def read_failures(
         Identical, bit for bit, to the one that `FailureTrace.write_csv` wrote.  Of dates, 0 s is midnight before the
         first.  Nodes with names are numbered in their natural order, and `FailureTrace.nodes` keeps the names.  A node
         without an end, or that is down for ``inf``, is down until the trace ends; without a down time it is back at
-        once.  A trace of OpenDC (``failure_interval``, ``failure_duration`` in ms, ``failure_intensity``) needs
-        `nodes`: an interval is the time since the failure before, and an intensity the share of nodes that fail.
+        once.  A column ``part`` (``gpus:1``, ``cores:4``, ``memory:16G``; empty: the whole node) says which part of the
+        node fails, on a site.  A trace of OpenDC (``failure_interval``, ``failure_duration`` in ms,
+        ``failure_intensity``) needs `nodes`: an interval is the time since the failure before, and an intensity the
+        share of nodes that fail.
         `FailureTrace.dropped` counts what is left out: ``"time missing"``, ``"node missing"``, ``"end before start"``,
         ``"down time negative"``, ``"unreadable record"``, ``"unreadable time"`` and so on.
 
@@ -224,6 +229,8 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
     rows: list[list[float]] = []
     lines: list[int] = []
     places: list[int] = []
+    parts: list[str] = []
+    named = -1
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         stripped = line.strip()
         if not stripped or stripped.startswith(b"#"):
@@ -233,12 +240,14 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
             if not {"time", "node"} <= set(header) or len(set(header)) < len(header):
                 return None
             places = [header.index(wanted) for wanted in _NAMES if wanted in header]
+            named = header.index("part") if "part" in header else -1
             continue
         fields = stripped.split(b",")
         try:
             if len(fields) != len(header):
                 return None
             rows.append([parsed(fields[place], float) for place in places])
+            parts.append(fields[named].decode("utf-8", "replace") if named >= 0 else "")
         except ValueError:
             return None
         lines.append(number)
@@ -253,7 +262,7 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
     if not np.isfinite(finite).all() or (values < 0).any() or (table["node"] != np.floor(table["node"])).any():
         return None
     try:
-        trace = FailureTrace(**table, span=said.span, of=said.of, name=name)
+        trace = FailureTrace(**table, part=parts, span=said.span, of=said.of, name=name)
         return trace._made(trace.columns, slow=said.slow)._with_names(said.nodes or (), None)
     except ValueError as error:
         raise InputError(f"{where}{_line_of(str(error), lines)}: {error}") from error
@@ -271,8 +280,8 @@ def _asked_for(columns: Mapping[str, str] | None, **given: str | None) -> dict[s
     found = {key: said for key, said in given.items() if said is not None}
     for key, said in dict(columns or {}).items():
         ours = "finish" if key == "end" else key
-        if ours not in (*given, "coin"):
-            raise OptionError(f"columns: {key!r} is no column of a trace; known: {', '.join((*given, 'coin'))}")
+        if ours not in (*given, "coin", "part"):
+            raise OptionError(f"columns: {key!r} is no column of a trace; known: {', '.join((*given, 'coin', 'part'))}")
         if found.setdefault(ours, said) != said:
             raise OptionError(f"columns: {key} is {said!r} here, and {found[ours]!r} in {ours}=")
     return found
@@ -319,6 +328,7 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
     time, dates = moments(file, used["time"], units["time"], field="time", zone=zone, decimal=asked.decimal)
     node, names, of = _numbered(file, used["node"], asked.nodes if asked.nodes is not None else said.nodes)
     down, last, still_open = _down(file, used, units, time, dates, zone, asked.decimal)
+    parts = _parts(file, used["part"]) if "part" in used else []
     file.dropped.finish(file.total, expected="a table with a time and a node in each row")
     reasons = {
         "time missing": np.isnan(time),
@@ -333,9 +343,11 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
     if not keep.any() and file.rows:
         counts = ", ".join(f"{reason}: {count}" for reason, count in file.dropped.counts.items())
         raise InputError(f"{file.name}: no failures are left ({counts})")
-    table = {"time": time[keep], "node": node[keep], "downtime": down[keep]}
+    table: dict[str, Values] = {"time": time[keep], "node": node[keep], "downtime": down[keep]}
     if "coin" in used:
         table["coin"] = numbers(file, used["coin"], field="coin")[keep]
+    if "part" in used:
+        table["part"] = np.array(parts, dtype=np.str_)[keep]
     ends = last[keep]
     until = said.span if asked.span is None else asked.span
     covered = max(float(np.max(values, initial=0.0)) for values in (table["time"], ends[np.isfinite(ends)]))
@@ -353,7 +365,7 @@ def _table(file: NamedColumns, asked: _Options, said: _Comments, name: str) -> F
     try:
         if dates:
             first = float(table["time"].min()) if len(table["time"]) else 0.0
-            columns = {key: table[key] for key in ("time", "node", "downtime")}
+            columns = {key: values for key, values in table.items() if key != "coin"}
             trace = on_clock(name, columns, dropped, first=first, last=covered, begin=asked.begin, end=asked.end, of=of)
             return trace._with_names(names or (), None)
         has_span = until is not None or opened.any() or "finish" in used
@@ -385,7 +397,7 @@ def _used(file: NamedColumns, given: Mapping[str, str]) -> tuple[dict[str, str],
             found = next(
                 (name for name, (plain, _) in there.items() if plain == guess and name not in used.values()), None
             )
-            if found is not None:
+            if found is not None and (key != "part" or _names_parts(file, found)):
                 used[key], named[key] = found, there[found][1]
                 break
     missing = [key for key in ("time", "node") if key not in used]
@@ -398,6 +410,29 @@ def _used(file: NamedColumns, given: Mapping[str, str]) -> tuple[dict[str, str],
         wanted = ", ".join(f"{key}=..." for key in missing)
         raise InputError(f"{file.name}: no column {which}{hint}; it has {file.listed()}; name them: {wanted}")
     return used, named
+
+
+def _names_parts(file: NamedColumns, name: str) -> bool:
+    """Whether all texts of a column name parts of nodes: a column of another program may be called so, too."""
+    raw = file.raw(name)
+    try:
+        for text in set(raw) if isinstance(raw, list) else ():
+            part_of("" if is_missing(text) else text)
+    except InputError:
+        return False
+    return isinstance(raw, list)
+
+
+def _parts(file: NamedColumns, name: str) -> list[str]:
+    """The part of a node in each row, empty for the whole node; a row with other text is left out."""
+    found = ["" if is_missing(text) else text for text in file.text(name)]
+    for row, text in enumerate(found):
+        try:
+            part_of(text)
+        except InputError as error:
+            found[row] = ""
+            file.reject("part", name, row, f"is no part: {error}")
+    return found
 
 
 def _plain_name(name: str) -> tuple[str, float]:

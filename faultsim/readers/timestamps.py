@@ -132,6 +132,7 @@ def on_clock(
         np.round(columns["time"] - shift, 6),
         columns["node"],
         columns["downtime"],
+        part=columns.get("part"),
         span=max(round(last - shift, 6), 0.0),
         of=of,
         dropped=dropped,

@@ -36,7 +36,14 @@ from faultsim.reference.eligibility import (
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.faults.absences import begin_or_end
 from faultsim.reference.faults.checkpointing import alarm, ask
-from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, kill_for_good, repair
+from faultsim.reference.faults.failures import (
+    before_the_first_submit,
+    end_holds,
+    fail,
+    kill_for_good,
+    repair,
+    repair_part,
+)
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
@@ -336,10 +343,12 @@ class Run:
         """Jobs wait, and nothing will ever start one."""
         state = self.state
         gone = sum(up == math.inf for up in state.up.values())
-        if gone and not state.world.live:
+        parts = sum(part.until == math.inf for part in state.lost.values())
+        if (gone or parts) and not state.world.live:
+            also = f", and {parts} parts of nodes" if parts else ""
             return (
                 f"deadlock: {len(state.jobs) - len(state.done)} jobs have not ended, none runs, and nothing else will "
-                f"happen after {state.now:g} s; {gone} of {state.nodes} nodes do not return"
+                f"happen after {state.now:g} s; {gone} of {state.nodes} nodes do not return{also}"
             )
         if self.state.world.live and self.state.running:
             return f"{len(self.state.running)} jobs run without an end: nothing else will happen"
@@ -472,6 +481,7 @@ class Coming:
         asking = state.running if of_endless else [job for job in state.running if job.finish < math.inf]
         times += [state.rules["checkpointing"].next_request(job) for job in asking]
         times += state.up.values()
+        times += [part.until for part in state.lost.values()]
         times += [job.submit for job in self.arrivals[:1]]
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
@@ -541,11 +551,15 @@ def edge(state: State, coming: Coming) -> Event:
 
 
 def repairs(state: State, coming: Coming) -> Event:
-    """By node."""
+    """By node, then parts of nodes in the order in which they failed."""
     repaired = [node for node, up in state.up.items() if up <= state.now]
-    if not repaired:
+    parts = [number for number, part in state.lost.items() if part.until <= state.now]
+    if not repaired and not parts:
         return None
-    repair(state, min(repaired))
+    if repaired:
+        repair(state, min(repaired))
+    else:
+        repair_part(state, min(parts))
     state.events += 1
     return True
 
@@ -561,8 +575,8 @@ def fail_all(state: State, coming: Coming) -> Asking:
     """Those of this instant."""
     effect = False
     while coming.failures and coming.failures[0][0] == state.now:
-        _, node, downtime = coming.failures.pop(0)
-        effect |= yield from fail(state, node, downtime)
+        _, node, downtime, part, unit = coming.failures.pop(0)
+        effect |= yield from fail(state, node, downtime, part, unit)
         state.events += 1
     end_holds(state)
     return effect
@@ -613,7 +627,7 @@ def ask_at_tick(state: State, coming: Coming) -> Asking:
         "at", ()
     )
     others = [*coming.arrivals, *coming.failures, *coming.alarms, *coming.ticks, *state.running]
-    repairs = [up for up in state.up.values() if up < math.inf]
+    repairs = [up for up in (*state.up.values(), *(part.until for part in state.lost.values())) if up < math.inf]
     if by_policy and not (others or repairs or (state.world.live and state.until < math.inf)):
         state.refuse_endless()
     yield from state.ask("tick")

@@ -4,7 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.data.world import TickRows, World
+from faultsim.data.world import FailureRows, TickRows, World
+from faultsim.reference.capacity import Amounts
+
+#: Time, node, down time, and the part of the node and where it is.
+Failure = tuple[float, int, float, Amounts | None, float]
 
 
 class WorldRows:
@@ -12,8 +16,8 @@ class WorldRows:
 
     Attributes
     ----------
-    failures : list of (time, node, down time)
-        By time, in trace order.
+    failures : list of (time, node, down time, part, unit)
+        By time, in trace order; the part is what fails of the node, None for all of it, and `unit` chooses where.
     alarms : list of (time, node)
         Requests for checkpoints; node -1: to victims among all jobs.
     predictions : list of (begin, end, node)
@@ -36,7 +40,7 @@ class WorldRows:
 
     def __init__(self, world: World | None) -> None:
         given = world or World()
-        self.failures: list[tuple[float, int, float]] = rows(given.failures, "time", "node", "downtime")
+        self.failures = failures(given.failures)
         self.alarms: list[tuple[float, int]] = rows(given.alarms, "time", "node")
         self.predictions: list[tuple[float, float, int]] = rows(given.predictions, "begin", "end", "node")
         self.p = 0.0 if given.predictions is None else float(given.predictions.p)
@@ -58,6 +62,17 @@ class WorldRows:
         for _ in range(k):
             survives *= 1.0 - self.p
         return 1.0 - survives
+
+
+def failures(table: FailureRows | None) -> list[Failure]:
+    """The rows of failures."""
+    if table is None:
+        return []
+    plain = rows(table, "time", "node", "downtime")
+    if table.part is None or table.unit is None:
+        return [(*row, None, 0.0) for row in plain]
+    parts = [Amounts(*row) if any(row) else None for row in table.part.tolist()]
+    return [(*row, part, unit) for row, part, unit in zip(plain, parts, table.unit.tolist(), strict=True)]
 
 
 def ticks(table: TickRows | None) -> list[tuple[float, frozenset[int]]]:

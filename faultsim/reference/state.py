@@ -16,6 +16,7 @@ from faultsim.policies.registry import find
 from faultsim.policies.settings import Settings
 from faultsim.policies.shapes import listed_shapes
 from faultsim.reference.absences import Absences
+from faultsim.reference.capacity import Amounts
 from faultsim.reference.engine_inputs import WorldRows
 from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
@@ -54,6 +55,14 @@ class Release(NamedTuple):
     mask: int  # torus
 
 
+class LostPart(NamedTuple):
+    """A part of a node that is down (model.md#site-parts)."""
+
+    node: int
+    amounts: Amounts
+    until: float
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What somebody outside is asked besides passes (model.md#decisions)."""
@@ -88,7 +97,10 @@ class State:
         self.absences = absences
         self.shares = settings.machine["name"] == "site"  # whether jobs share nodes
         self.site = Nodes(settings.machine if self.shares else {"classes": []})
-        self.left = list(self.site.amounts)  # site: what no job holds of each node, whether it is up or not
+        # Site: what no job holds of each node, but for parts that are down, whether the node is up or not.
+        self.left = list(self.site.amounts)
+        self.lost: dict[int, LostPart] = {}  # parts that are down, by the order in which they failed
+        self.n_lost = 0
         self.capacity = self.site.cores if self.shares else nodes  # what sizes count
         if self.world.asks is not None:
             for job, ask in zip(jobs, asks_of(self.world.asks)[: len(jobs)], strict=True):
@@ -360,6 +372,32 @@ class State:
             if self.tracking:
                 insort(self.free_nodes, node)
             self.tell_table()
+
+    def lose(self, part: LostPart) -> None:
+        """A part of a node, which no job has, is down from now on."""
+        self.catch_up()
+        self.lost[self.n_lost] = part
+        self.n_lost += 1
+        self.left[part.node] = self.left[part.node].plus(part.amounts, -1)
+        if part.node not in self.up:
+            self.free -= part.amounts.cores
+            self.down += part.amounts.cores
+
+    def regain(self, number: int) -> None:
+        """A part that was down is up again."""
+        self.catch_up()
+        part = self.lost.pop(number)
+        self.left[part.node] = self.left[part.node].plus(part.amounts)
+        if part.node not in self.up:
+            self.free += part.amounts.cores
+            self.down -= part.amounts.cores
+
+    def there(self) -> list[Amounts]:
+        """What each node has but for parts that are down."""
+        found = list(self.site.amounts)
+        for part in self.lost.values():
+            found[part.node] = found[part.node].plus(part.amounts, -1)
+        return found
 
     def tell_table(self) -> None:
         """Which nodes are down and of no job."""

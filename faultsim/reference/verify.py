@@ -21,7 +21,8 @@ def check_instant(state: State, between: bool = False) -> None:
     if not state.shares:
         demand(state, len(alone) == state.down, f"{len(alone)} nodes are down, not {state.down}")
     over = len(state.done) == len(state.jobs)  # nothing happens after that: nodes stay down
-    demand(state, over or all(up > state.now for up in state.up.values()), "a repair was missed")
+    returns = [*state.up.values(), *(part.until for part in state.lost.values())]
+    demand(state, over or all(up > state.now for up in returns), "a repair was missed")
     for job in state.running:
         demand(state, job.submit <= job.decision <= state.now, f"job {job.index} started before its time")
         demand(
@@ -52,7 +53,7 @@ def check_instant(state: State, between: bool = False) -> None:
 
 def check_shares(state: State) -> None:
     """What jobs have of a node and what is left of it are what the node has."""
-    left = list(state.site.amounts)
+    left = state.there()
     for job in state.running:
         for node, share in job.grant.items():
             left[node] = left[node].plus(share, -1)
@@ -62,6 +63,7 @@ def check_shares(state: State) -> None:
     demand(state, left == state.left, "the free amounts of a node are not what jobs leave")
     demand(state, all(min(each) >= 0 for each in left), "a node gives more than it has")
     down = sum(left[node].cores for node in state.up)
+    down += sum(part.amounts.cores for part in state.lost.values())
     demand(state, down == state.down, f"{down} cores are down, not {state.down}")
 
 

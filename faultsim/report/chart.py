@@ -125,6 +125,7 @@ class Chart:
         node: Values = np.empty(0, np.int64)
         begin, over = np.empty(0), np.empty(0)
         if trace is not None and "x" not in self.result.allocations:
+            trace = trace.whole_nodes()
             shown = np.flatnonzero((trace.downtime > 0) & (trace.time <= end))[:_MOST_DOWN]
             node, begin = trace.node[shown], trace.time[shown] - origin
             over = np.minimum(begin + trace.downtime[shown], end - origin)

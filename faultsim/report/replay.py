@@ -47,6 +47,7 @@ class Replay:
         trace = self.result.failures
         time, downtime, node = np.empty(0), np.empty(0), np.empty(0, np.int32)
         if trace is not None:
+            trace = trace.whole_nodes()
             lasting = trace.downtime > 0
             time, downtime, node = trace.time[lasting], trace.downtime[lasting], trace.node[lasting]
         arrays["fail_time"] = (time - origin).astype("<f4")

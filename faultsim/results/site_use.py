@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim.arrays import Flags, Floats, Indices, LongIntegers, Values
 from faultsim.data.failures import FailureTrace
+from faultsim.data.node_parts import PartsDown, parts_down
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
 from faultsim.errors import OptionError
@@ -201,6 +202,8 @@ class Sweep:
         self.may: Flags = (asks.classes[rows][None, :] >> which.astype(np.uint64)[:, None]) & np.uint64(1) > 0
         self.free = use.has.copy()
         self.down = np.zeros(len(use.has), np.int64)
+        #: What is down of nodes by parts that failed.
+        self.lost = np.zeros_like(use.has)
         self.waiting = np.zeros(len(rows), np.int64)
         #: Per resource, node and form: whether the node has all other resources.
         self.others = np.zeros((3, *self.may.shape), np.bool_)
@@ -215,7 +218,7 @@ class Sweep:
             self.others[at, node] = usable & np.delete(enough, at, axis=1).all(axis=1)
 
     def _changes(self) -> tuple[Floats, list[tuple[int, int, int]]]:
-        """Times, and what happens then: 0 and 1: a stay begins, ends; 2: a job waits; 3: a node is down."""
+        """Times, and what happens then: 0 and 1: a stay begins, ends; 2: a job waits; 3, 4: a node, a part is down."""
         use = self.use
         begin, end = use.result.span
         times: list[float] = []
@@ -231,6 +234,11 @@ class Sweep:
             if time + down > begin and time < end:
                 times += [max(time, begin), min(time + down, end)]
                 what += [(3, node, 1), (3, node, -1)]
+        self.parts = _parts_down(use)
+        for at, (since_, until) in enumerate(zip(self.parts.begin.tolist(), self.parts.end.tolist(), strict=True)):
+            if until > begin and since_ < end:
+                times += [max(since_, begin), min(until, end)]
+                what += [(4, at, 1), (4, at, -1)]
         return np.array(times), what
 
     def stranded(self) -> dict[str, float]:
@@ -255,6 +263,11 @@ class Sweep:
             elif kind == 3:
                 self.down[which] += change
                 self._look(which)
+            elif kind == 4:
+                node, amounts = int(self.parts.node[which]), change * self.parts.amounts[which]
+                self.lost[node] += amounts
+                self.free[node] -= amounts
+                self._look(node)
             else:
                 for node in use.nodes[use.first[which] : use.first[which + 1]].tolist():
                     share = use.has[node] if use.exclusive[which] else self._share(which)
@@ -280,10 +293,11 @@ class Sweep:
 
 
 class _Lost(Sweep):
-    """What is stranded, and what is free of nodes that are down."""
+    """What is stranded, and what is down: free, of nodes that are, and parts of nodes."""
 
     def _now(self) -> Floats:
-        return np.concatenate([super()._now(), self.free[self.down > 0].sum(axis=0)])
+        down = self.free[self.down > 0].sum(axis=0) + self.lost.sum(axis=0)
+        return np.concatenate([super()._now(), down])
 
 
 def _forms(asks: AskRows) -> tuple[Indices, Indices]:
@@ -295,4 +309,17 @@ def _forms(asks: AskRows) -> tuple[Indices, Indices]:
 
 
 def _outages(trace: FailureTrace) -> tuple[Values, Values, Values]:
-    return trace.time, trace.node, trace.downtime
+    whole = trace.whole_nodes()
+    return whole.time, whole.node, whole.downtime
+
+
+def _parts_down(use: Use) -> PartsDown:
+    """The parts of nodes that failures take down."""
+    trace = use.result.failures
+    part = None if trace is None else trace.part_amounts()
+    if trace is None or part is None:
+        none = np.empty(0)
+        return PartsDown(none, none, np.empty(0, np.int32), np.empty((0, 3), np.int64))
+    rows = part.any(axis=1) & (trace.downtime > 0)
+    end = trace.time[rows] + trace.downtime[rows]
+    return parts_down(trace.time[rows], end, trace.node[rows], part[rows], use.has)

@@ -100,7 +100,7 @@ class _Reasons(Sweep):
         if not len(self.served):
             return
         has = self.use.has[node]
-        now = np.where(self._VIEWS, self.free[node], has)[:, None, :]  # of shape (views, 1, 3)
+        now = np.where(self._VIEWS, self.free[node], has - self.lost[node])[:, None, :]  # of shape (views, 1, 3)
         able = (now >= self.one).all(axis=2) & self.may[node] & (self.down[node] == 0)
         able &= ~self.alone | (now == has).all(axis=2)
         cores = np.where(self.by_core, np.minimum(now[:, :, 0], now[:, :, 1] // self.memory), now[:, :, 0])

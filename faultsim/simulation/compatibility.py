@@ -25,6 +25,8 @@ from faultsim.policies import (
     Fcfs,
     NoCheckpoint,
     Policy,
+    Requeue,
+    Slurm,
 )
 from faultsim.policies.base import REMEMBERED
 from faultsim.policies.registry import KINDS, MACHINES, PolicyRow, known_policies, parts_of, row_of
@@ -230,6 +232,25 @@ def check_slowdowns(run: RunOptions) -> None:
             )
     for effect in dict.fromkeys(outage.effect for outage in outages):
         run.machine.check_slowdown(effect)
+
+
+def check_parts(run: RunOptions) -> None:
+    """Refuse failures of parts of nodes where something would overlook that they are parts."""
+    if run.failures is None or run.failures.part is None:
+        return
+    run.machine.parts_that_fail(run.log, run.failures)
+    what = ""
+    if run.recovery is not None and not isinstance(run.recovery, Requeue):
+        what, remedy = f"recovery={run.recovery!r}", "use Requeue()"
+    elif isinstance(run.scheduler, Slurm):
+        what, remedy = "scheduler=Slurm(...)", "use EasyBackfill() or another"
+    elif isinstance(run.scheduler, External) and "failure" in run.scheduler.at:
+        what, remedy = f"External(at={run.scheduler.at!r})", "leave out 'failure'"
+    if what:
+        raise OptionError(
+            f"{what} is about nodes that fail as a whole, and the trace has failures of parts: {remedy}, or leave the "
+            f"parts out, trace[trace.part == '']"
+        )
 
 
 def _check_nodes(run: RunOptions) -> None:

@@ -61,7 +61,9 @@ def add_failures(world: World, run: RunOptions, begin: float) -> None:
     """Failures, predictions, requests and ticks of a run whose first job is submitted at `begin` (s); None if empty."""
     trace = run.failures
     if trace is not None and len(trace):
-        world.failures = FailureRows(trace.time, trace.node, trace.downtime)
+        part = run.machine.parts_that_fail(run.log, trace)
+        unit = None if part is None else trace.part_units()
+        world.failures = FailureRows(trace.time, trace.node, trace.downtime, part, unit)
     foreseen = (run.predictor or Blind()).all_predictions(trace, run.machine, run.seed)
     if len(foreseen.node):
         world.predictions = foreseen

@@ -21,7 +21,7 @@ from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.absences import check_absences
-from faultsim.simulation.compatibility import check_combination, check_slowdowns, refusable
+from faultsim.simulation.compatibility import check_combination, check_parts, check_slowdowns, refusable
 from faultsim.simulation.eligibility import check_conditions
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
@@ -90,6 +90,7 @@ class Run(RunOptions):
         put(self, "reservations", as_reservations(self.reservations))
         check_combination(self, policies)
         check_slowdowns(self)
+        check_parts(self)
         if has_conditions(self.log._columns):
             check_conditions(self)
         self.scheduler.check_columns(self.log._known_columns)

@@ -97,6 +97,7 @@ class WorkflowRun:
         _check_combination(self.scheduler, self.failures, self.predictor, self.transfers, self.outputs)
         if self.failures is not None:
             self.failures.refuse_slowdowns("simulate_workflows")
+            self.failures.refuse_parts("simulate_workflows")
         _check_nodes(self.failures, self.predictor, self.resources)
         put(self, "seed", checks.whole("seed", self.seed, low=0))
 

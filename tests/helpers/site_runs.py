@@ -84,3 +84,20 @@ def drawn_run(rng, n):
     if len(site.refusals(site.prepared(log))) == n:  # no job would be left
         return drawn_run(rng, n)
     return fs.Run(log, site, **options)
+
+
+def with_parts(rng, run):
+    """The run with failures, most of which take a part of a node."""
+    if run.failures is None or not len(run.failures):
+        return None
+    has = run.machine.node_amounts()[run.failures.node]
+    parts = []
+    for row in has:
+        at = int(rng.choice(np.flatnonzero(row)))
+        amount = int(rng.integers(1, row[at] + 1))
+        parts.append("" if rng.random() < 0.25 else f"{('cores', 'memory', 'gpus')[at]}:{amount}")
+    trace = run.failures
+    downtime = np.where(rng.random(len(trace)) < 0.4, rng.integers(20, 200, len(trace)), trace.downtime)
+    named = fs.FailureTrace(trace.time, trace.node, downtime, coin=trace.coin, part=parts, span=trace.span)
+    recovery = run.recovery if isinstance(run.recovery, fs.Requeue) else fs.Requeue(restart_cost=1)
+    return run.with_options(failures=named, recovery=recovery)

@@ -19,7 +19,7 @@ SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
 NEVER = 10**9
 
 
-@dataclass
+@dataclass(eq=False)  # two jobs may be equal in all that they ask for
 class Job:
     submit: int
     runtime: int
@@ -49,7 +49,7 @@ class Case:
     jobs: list
     scheduler: str
     placement: str
-    failures: list = field(default_factory=list)  # (time, node, downtime)
+    failures: list = field(default_factory=list)  # (time, node, downtime), (resource, amount) and x of a part, or None
     repairs: str = "known"
     depth: int = 2
 
@@ -62,6 +62,7 @@ class Program:
         self.weight = [row[4] for row in case.classes for _ in range(row[0])]
         self.real = self.total.copy()
         self.up = {}
+        self.lost = []  # node, resource, amount, until
         self.queue, self.running, self.plan = [], [], {}
         self.disturbed, self.last_pass = False, None
 
@@ -236,6 +237,9 @@ class Program:
         for _, begin, end, taken in reserved:
             for node, share in taken.items():
                 there[begin - self.now : end - self.now, node] -= share
+        for node, at, amount, until in self.lost:
+            last = min(until - self.now, HORIZON) if self.case.repairs == "known" else HORIZON
+            there[:last, node, at] -= amount
         for node, until in self.up.items():
             last = min(until - self.now, HORIZON) if self.case.repairs == "known" else HORIZON
             there[:last, node] = -1
@@ -362,7 +366,7 @@ class Program:
         self.now = jobs[0].submit
         while coming or self.queue or self.running:
             times = [job.finish for job in self.running] + [job.submit for job in coming[:1]]
-            times += list(self.up.values()) + [row[0] for row in failures[:1]]
+            times += [row[3] for row in self.lost] + list(self.up.values()) + [row[0] for row in failures[:1]]
             self.now, due = min(times), False
             for job in [each for each in jobs if each in self.running and each.finish == self.now]:
                 self.disturbed |= job.finish > job.start + job.estimate
@@ -372,13 +376,33 @@ class Program:
                 if self.up[node] == self.now:
                     del self.up[node]
                     self.disturbed = due = True
+            for row in [row for row in self.lost if row[3] == self.now]:
+                self.lost.remove(row)
+                self.real[row[0], row[1]] += row[2]
+                self.disturbed = due = True
             while failures and failures[0][0] == self.now:
-                _, node, downtime = failures.pop(0)
+                _, node, downtime, part, x = failures.pop(0)
                 hit = [job for job in jobs if job in self.running and node in job.has]
+                units = []
+                if part is not None:
+                    at, amount = part
+                    # Each unit that is up, with the job that has it.
+                    all_units = [job for job in hit for _ in range(int(job.has[node][at]))]
+                    all_units += [None] * int(self.real[node, at])
+                    first = int(x * len(all_units))
+                    units = [all_units[(first + i) % len(all_units)] for i in range(min(amount, len(all_units)))]
+                    hit = [job for job in hit if job in units]
                 for job in hit:
                     self.leave(job)
                     job.restarts += 1
                     self.queue = sorted([*self.queue, job], key=lambda each: (each.submit, jobs.index(each)))
+                if part is not None:
+                    if units and downtime:
+                        self.lost.append((node, at, len(units), self.now + downtime))
+                        self.real[node, at] -= len(units)
+                    due |= bool(hit) or bool(units and downtime)
+                    self.disturbed |= bool(hit) or bool(units and downtime)
+                    continue
                 effect = bool(hit) or self.now + downtime > self.up.get(node, self.now)
                 if self.now + downtime > self.up.get(node, self.now):
                     self.up[node] = self.now + downtime
@@ -394,8 +418,8 @@ class Program:
         return jobs
 
 
-def draw(rng, scheduler):
-    """A small case."""
+def draw(rng, scheduler, parts=False):
+    """A small case; with `parts`, failures are of parts of nodes, but for some."""
     classes = [
         (int(rng.integers(1, 4)), int(rng.integers(1, 7)), int(rng.integers(4, 12)), int(rng.integers(0, 3)),
          int(rng.integers(0, 2)))
@@ -422,17 +446,37 @@ def draw(rng, scheduler):
                 jobs.append(job)
                 break
     if not jobs:
-        return draw(rng, scheduler)
+        return draw(rng, scheduler, parts)
     count, span = sum(row[0] for row in classes), submit + 30
     failures = []
     if rng.random() < 0.5:
         times = sorted(rng.integers(0, span, int(rng.integers(1, 5))).tolist())
         failures = [
-            (t, int(rng.integers(0, count)), int(rng.choice([0, 1, 4, 9]))) for t in times if t >= jobs[0].submit
+            (t, int(rng.integers(0, count)), int(rng.choice([0, 1, 4, 9])), None, 0.0)
+            for t in times
+            if t >= jobs[0].submit
         ]
     placement = str(rng.choice(["first_fit", "best_fit", "consecutive_best_fit", "least_loaded"]))
     repairs = str(rng.choice(["known", "unknown"]))
-    return Case(classes, jobs, scheduler, placement, failures, repairs, int(rng.integers(1, 5)))
+    case = Case(classes, jobs, scheduler, placement, failures, repairs, int(rng.integers(1, 5)))
+    if parts and failures:
+        case.failures = [(*row[:3], drawn_part(rng, Program(case).total[row[1]]), 0.0) for row in failures]
+        units = trace_of(case).part_units().tolist()
+        case.failures = [(*row[:4], x) for row, x in zip(case.failures, units, strict=True)]
+    return case
+
+
+def drawn_part(rng, has):
+    """A resource of a node and an amount of it, or None."""
+    at = int(rng.choice(np.flatnonzero(has)))
+    return None if rng.random() < 0.2 else (at, int(rng.integers(1, has[at] + 1)))
+
+
+def trace_of(case):
+    """The failures for faultsim."""
+    time, node, downtime, parts, _ = (list(column) for column in zip(*case.failures, strict=True))
+    names = ["" if part is None else f"{('cores', 'memory', 'gpus')[part[0]]}:{part[1]}" for part in parts]
+    return fs.FailureTrace(time, node, downtime, part=names, span=10**6)
 
 
 def as_run(case, **options):
@@ -458,8 +502,7 @@ def as_run(case, **options):
         "backfill": lambda **given: fs.Backfill(case.depth, **given),
     }[case.scheduler](**repairs)  # fmt: skip
     if case.failures:
-        time, node, downtime = (list(column) for column in zip(*case.failures, strict=True))
-        options |= {"failures": fs.FailureTrace(time, node, downtime, span=10**6), "recovery": fs.Requeue()}
+        options |= {"failures": trace_of(case), "recovery": fs.Requeue()}
     return fs.Run(log, fs.Site(classes), scheduler=scheduler, placement=case.placement, record=True, **options)
 
 
@@ -491,10 +534,11 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine", default="core")
+    parser.add_argument("--parts", action="store_true", help="failures are of parts of nodes")
     args = parser.parse_args()
     for run in range(args.runs):
         scheduler = SCHEDULERS[run % len(SCHEDULERS)]
-        case = draw(np.random.default_rng([args.seed, run]), scheduler)
+        case = draw(np.random.default_rng([args.seed, run]), scheduler, args.parts)
         if said := differences(case, args.engine):
             print(f"case {args.seed} {run}: {case.scheduler}, {case.placement}, {case.classes}", *said, sep="\n  ")
             return 1

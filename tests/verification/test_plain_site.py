@@ -16,6 +16,15 @@ def test_the_third_program_agrees(scheduler, engine):
     assert any(case.failures for case in cases)
 
 
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_the_third_program_agrees_where_parts_of_nodes_fail(scheduler, engine):
+    cases = [draw(np.random.default_rng([3, SCHEDULERS.index(scheduler), run]), scheduler, True) for run in range(60)]
+    found = {at: said for at, case in enumerate(cases) if (said := differences(case, engine))}
+    assert found == {}
+    assert sum(row[3] is not None for case in cases for row in case.failures) > 20
+
+
 # -- whole nodes of one class are a cluster, whatever the policies
 
 

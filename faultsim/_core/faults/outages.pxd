@@ -15,6 +15,7 @@ cdef int rank_open(sim_t *s) noexcept nogil
 cdef int outages_before(sim_t *s) noexcept nogil
 # The source of failures (FROM_TRACE).
 cdef int fire_failure(void *sim, bint *wanted) noexcept nogil
+# Of a node, or from `nodes` on of a part of one.
 cdef int repair(sim_t *s, int32_t node) noexcept nogil
 # Inputs of a caller: a node fails now and is down until `until` (inf: unknown); a down node is up again now.
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil

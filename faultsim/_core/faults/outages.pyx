@@ -114,7 +114,61 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
     cdef int64_t row = f.next
     f.next += 1
     source_next(s, <int>FROM_TRACE, f.time[f.next] if f.next < f.n else INFINITY)
+    if f.part != NULL and f.part[3 * row] + f.part[3 * row + 1] + f.part[3 * row + 2] > 0:
+        return fail_part(s, row, wanted)
     return fail_node(s, f.node[row], s.now + f.downtime[row], wanted)
+
+
+cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
+    """A part of a node fails: jobs that hold some of it are hit, and it is down (model.md#site-parts)."""
+    cdef trace_t *f = &s.trace
+    cdef const int32_t *found
+    cdef double until = s.now + f.downtime[row]
+    cdef int64_t fails = 0
+    cdef int32_t i, n = 0, node = f.node[row]
+    cdef int code
+    f.n_handled += 1
+    s.n_events += 1
+    count_failure(s, node)
+    found = s.machine.shared.jobs_hit(s.machine.state, node, &s.releases, &f.part[3 * row], f.unit[row], &fails, &n)
+    if found == NULL:
+        return NO_MEMORY
+    f.n_hit += n > 0
+    for i in range(n):
+        code = hit_job(s, node, found[i])
+        if code < 0:
+            return code
+    if n == 0 and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
+        return NO_MEMORY
+    if fails > 0 and until > s.now:
+        i = s.machine.shared.lose(s.machine.state, node, &f.part[3 * row], fails, until, &s.free, &f.n_down)
+        if foresee_part(s, i, until) < 0:
+            return NO_MEMORY
+    elif n == 0:
+        return OK
+    wanted[0] = True
+    disturb(s)
+    return OK
+
+
+cdef int foresee_part(sim_t *s, int32_t number, double until) noexcept nogil:
+    """A part of a node that is down will be up again."""
+    cdef int32_t serial = s.nodes + number
+    if s.trace.repairs_known and releases_add(&s.releases, until, -1 - serial, 1) < 0:
+        return NO_MEMORY
+    return OK if push_known(&s.heap, until, EV_REPAIR, serial) == 0 else NO_MEMORY
+
+
+cdef int repair_part(sim_t *s, int32_t number) noexcept nogil:
+    """A part of a node that was down is up again."""
+    cdef int32_t node
+    fs_require(s.machine.shared.lost_until(s.machine.state, number) == s.now)
+    if s.trace.repairs_known:
+        releases_remove(&s.releases, s.now, -1 - s.nodes - number)
+    node = s.machine.shared.regain(s.machine.state, number, &s.free, &s.trace.n_down)
+    s.n_events += 1
+    disturb(s)
+    return record_event(s, EV_REPAIR, -1, node) if s.record.on else OK
 
 
 cdef int fail_shared(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
@@ -254,6 +308,8 @@ cdef int repair(sim_t *s, int32_t node) noexcept nogil:
     cdef trace_t *f = &s.trace
     cdef const int32_t *found
     cdef int32_t job = -1, i, n = 0, amount
+    if node >= s.nodes:
+        return repair_part(s, node - s.nodes)
     if s.recovery.keeps_nodes and not s.machine.shared:
         job = job_on(s, node)
     fs_require(f.down[node] and f.up_at[node] == s.now)
@@ -292,14 +348,25 @@ cdef int repair_now(sim_t *s, int32_t node) noexcept nogil:
 
 cdef int outages_before(sim_t *s) noexcept nogil:
     cdef trace_t *f = &s.trace
-    cdef int32_t node
-    cdef double until
+    cdef const int64_t *part = f.part
+    cdef int32_t node, i
+    cdef double until, time
     while f.next < f.n and f.time[f.next] < s.now:
-        node = f.node[f.next]
-        until = f.time[f.next] + f.downtime[f.next]
+        node, time = f.node[f.next], f.time[f.next]
+        until = time + f.downtime[f.next]
         f.next += 1
         count_failure(s, node)
+        if part != NULL:
+            part = &f.part[3 * (f.next - 1)]
+            if part[0] + part[1] + part[2] > 0:
+                s.machine.shared.lose_early(s.machine.state, node, part, time, until)
+                continue
         if until > s.now and (not f.down[node] or until > f.up_at[node]) and go_down(s, node, until) < 0:
             return NO_MEMORY
+    if f.part != NULL:
+        s.machine.shared.keep_early(s.machine.state, s.now, &s.free, &f.n_down)
+        for i in range(s.machine.shared.lost(s.machine.state)):
+            if foresee_part(s, i, s.machine.shared.lost_until(s.machine.state, i)) < 0:
+                return NO_MEMORY
     disturb(s)
     return OK

@@ -19,7 +19,8 @@ from faultsim._core.scheduling.site_choice cimport (
     open_site_then, open_to, refuse_form, served_then, site_choice_t, site_now, site_release, site_then_t,
 )
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, fits_in, least_of_both, less, needed, offer_of, share_t, site_of, site_t,
+    ask_t, chosen_cores, fits_in, is_node_repair, least_of_both, less, needed, offer_of, share_t, shares_returned,
+    site_of, site_t,
 )
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -255,14 +256,16 @@ cdef bint gains_room(const backfill_t *p, const sim_t *s, int32_t job, int32_t f
     cdef const site_t *m = site_of(&s.machine)
     cdef const release_t *items = releases_all(&s.releases)
     cdef const reservation_t *r
-    cdef int32_t i, k
+    cdef const share_t *returned
+    cdef int32_t i, k, n = 0
     for i in range(first, end):
-        if items[i].job < 0:
+        if is_node_repair(m, items[i].job):
             if serves_at(p, s, job, -1 - items[i].job, t):
                 return True
             continue
-        for k in range(m.held[items[i].job].n):
-            if serves_at(p, s, job, m.held[items[i].job].item[k].node, t):
+        returned = shares_returned(m, items[i].job, &n)
+        for k in range(n):
+            if serves_at(p, s, job, returned[k].node, t):
                 return True
     for i in range(p.n):
         r = &p.reservation[i]

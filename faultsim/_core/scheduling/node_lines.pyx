@@ -8,8 +8,8 @@ from faultsim._core.containers.memory cimport own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.site.shares cimport (
-    amounts, ask_t, cores_of, gpus_of, has, least_of_both, less, mebibytes_of, needed, node_is_down, offer_of, served,
-    site_of,
+    amounts, ask_t, cores_of, gpus_of, has, is_node_repair, least_of_both, less, mebibytes_of, needed, node_is_down,
+    offer_of, served, share_t, shares_returned, site_of,
 )
 from faultsim._core.state cimport end_if_started_at
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -73,8 +73,9 @@ cdef int lines_of_running(void *owner, node_lines_t *f, const sim_t *s) noexcept
     cdef const site_t *m = site_of(&s.machine)
     cdef const release_t *items = releases_all(&s.releases)
     cdef uint64_t *left = f.late         # what no job holds any more, up to the release in question
+    cdef const share_t *returned
     cdef uint64_t free
-    cdef int32_t node, i, k, last
+    cdef int32_t node, i, k, last, n = 0
     f.n, f.unused, f.any_late = 0, -1, False
     for node in range(m.nodes):
         f.first[node] = new_step(owner, f, s.now, m.open[node], -1)
@@ -86,16 +87,17 @@ cdef int lines_of_running(void *owner, node_lines_t *f, const sim_t *s) noexcept
     for i in range(s.releases.n):
         if items[i].end == INFINITY:
             break
-        if items[i].job < 0:
+        if is_node_repair(m, items[i].job):
             node = -1 - items[i].job
             f.start[node] = 0.0
             last = last_of(f, node)
             if free_from(owner, f, &last, node, items[i].end, left[node]) < 0:
                 return NO_MEMORY
             continue
-        for k in range(m.held[items[i].job].n):
-            node = m.held[items[i].job].item[k].node
-            left[node] += m.held[items[i].job].item[k].word
+        returned = shares_returned(m, items[i].job, &n)
+        for k in range(n):
+            node = returned[k].node
+            left[node] += returned[k].word
             if f.start[node] == 1.0:     # still down
                 continue
             last = last_of(f, node)

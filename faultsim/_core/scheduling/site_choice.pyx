@@ -11,8 +11,8 @@ from faultsim._core.containers.memory cimport own_block, own_jobs
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
-    N_CHANGED, cores_of, fits_in, gpus_of, less, may_serve, mebibytes_of, needed, node_block_t, offer_of, served,
-    share_of, share_t, site_of,
+    N_CHANGED, cores_of, fits_in, gpus_of, is_node_repair, less, may_serve, mebibytes_of, needed, node_block_t,
+    offer_of, served, share_of, share_t, shares_returned, site_of,
 )
 from faultsim._core.state cimport end_if_started_at, set_window
 
@@ -53,16 +53,18 @@ cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil:
 
 cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, const release_t *each,
                        int64_t *there) noexcept nogil:
-    cdef int32_t k, node = -1 - each.job
+    cdef const share_t *returned
+    cdef int32_t k, n = 0, node = -1 - each.job
     cdef uint64_t word
-    if each.job < 0:
+    if is_node_repair(m, each.job):
         touch_node(then, node)
         then.down[node >> 6] &= ~((<uint64_t>1) << (node & 63))
         then.free[node] = m.left[node] + then.more[node]
         there[0] += served(m, ask, node, then.free[node])
         return
-    for k in range(m.held[each.job].n):
-        node, word = m.held[each.job].item[k].node, m.held[each.job].item[k].word
+    returned = shares_returned(m, each.job, &n)
+    for k in range(n):
+        node, word = returned[k].node, returned[k].word
         touch_node(then, node)
         then.more[node] += word
         if not mask_has(then.down, node):

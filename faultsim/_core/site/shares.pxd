@@ -37,6 +37,11 @@ cdef struct shares_t:
     share_t *item
     int32_t n
 
+# A part of a node that is down.
+cdef struct lost_part_t:
+    share_t share
+    double until             # -1: it is up again
+
 # Consecutive nodes of one class.
 cdef struct node_block_t:
     int32_t first, n
@@ -47,7 +52,7 @@ cdef struct site_t:
     uint64_t *occ            # the nodes that are down, one bit each
     int32_t nodes, words, jobs
     uint64_t *total          # per node: what it has
-    uint64_t *left           # what no job holds, whether it is up or not
+    uint64_t *left           # what no job holds, but for parts that are down, whether it is up or not
     uint64_t *open           # the same of nodes that are up, and 0
     uint64_t *bit            # of its class
     int32_t *weight
@@ -65,6 +70,8 @@ cdef struct site_t:
     shares_t *held           # per job
     share_t *chosen          # for the job that starts next, or those of the job that left last
     int32_t n_chosen
+    lost_part_t *lost        # parts that are or were down, in the order in which they failed
+    int32_t n_lost
     int rule                 # of placement: enum of site_choice.pxd
     int32_t *found           # scratch: jobs on a node
     int32_t cap_found
@@ -72,6 +79,20 @@ cdef struct site_t:
 
 cdef inline bint node_is_down(const site_t *m, int32_t node) noexcept nogil:
     return (m.occ[node >> 6] >> (node & 63)) & 1
+
+
+# Of the releases of a site, repairs of parts have the numbers behind those of nodes: job = -1 - (nodes + number).
+cdef inline bint is_node_repair(const site_t *m, int32_t job) noexcept nogil:
+    return job < 0 and -1 - job < m.nodes
+
+
+cdef inline const share_t *shares_returned(const site_t *m, int32_t job, int32_t *n) noexcept nogil:
+    """What a release returns that is no repair of a node: the shares of a job, or a part that was down."""
+    if job < 0:
+        n[0] = 1
+        return &m.lost[-1 - job - m.nodes].share
+    n[0] = m.held[job].n
+    return m.held[job].item
 
 
 cdef inline site_t *site_of(const machine_t *m) noexcept nogil:

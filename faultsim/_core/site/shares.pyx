@@ -167,6 +167,116 @@ cdef const int32_t *jobs_on(void *state, int32_t node, const releases_t *running
     return m.found
 
 
+# ---------------------------------------------------------------------------------------------- parts that fail
+
+cdef inline int32_t amount_in(uint64_t word, const int64_t *part) noexcept nogil:
+    """How much a node or share has of the one resource that a part names."""
+    return cores_of(word) if part[0] > 0 else mebibytes_of(word) if part[1] > 0 else gpus_of(word)
+
+
+cdef inline uint64_t part_word(const int64_t *part, int64_t fails) noexcept nogil:
+    return amounts(fails if part[0] > 0 else 0, fails if part[1] > 0 else 0, fails if part[2] > 0 else 0)
+
+
+cdef uint64_t share_on(const site_t *m, int32_t job, int32_t node) noexcept nogil:
+    cdef const shares_t *mine = &m.held[job]
+    cdef int32_t i
+    for i in range(mine.n):
+        if mine.item[i].node == node:
+            return mine.item[i].word
+    return 0
+
+
+cdef const int32_t *jobs_hit(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
+                             int64_t *fails, int32_t *n) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef int64_t up = amount_in(m.left[node], part), first, begin = 0, end
+    cdef int32_t i, k = 0, there = 0
+    if jobs_on(state, node, running, &there) == NULL:
+        return NULL
+    for i in range(there):
+        up += amount_in(share_on(m, m.found[i], node), part)
+    fails[0] = min(up, part[0] + part[1] + part[2])
+    first = <int64_t>(unit * <double>up)
+    # Invariant: the units of the jobs before the i-th one end at `begin`; those of them that are hit are the first k.
+    for i in range(there):
+        end = begin + amount_in(share_on(m, m.found[i], node), part)
+        if begin < end and ((first < end and begin < first + fails[0]) or begin < first + fails[0] - up):
+            m.found[k] = m.found[i]
+            k += 1
+        begin = end
+    n[0] = k
+    return m.found
+
+
+cdef void part_is_down(site_t *m, const share_t *each, int32_t *free, int32_t *down) noexcept nogil:
+    fs_require(has(m.left[each.node], each.word))
+    m.left[each.node] -= each.word
+    if node_is_down(m, each.node):
+        return                           # its cores are counted as down already
+    m.open[each.node] -= each.word
+    note_change(m, each.node)
+    free[0] -= cores_of(each.word)
+    down[0] += cores_of(each.word)
+
+
+cdef int32_t lose(void *state, int32_t node, const int64_t *part, int64_t fails, double until, int32_t *free,
+                  int32_t *down) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef lost_part_t *each = &m.lost[m.n_lost]
+    m.n_lost += 1
+    each.share.node, each.share.word, each.until = node, part_word(part, fails), until
+    part_is_down(m, &each.share, free, down)
+    return m.n_lost - 1
+
+
+cdef int32_t regain(void *state, int32_t number, int32_t *free, int32_t *down) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef share_t *each = &m.lost[number].share
+    m.lost[number].until = -1.0
+    m.left[each.node] += each.word
+    if not node_is_down(m, each.node):
+        m.open[each.node] += each.word
+        note_change(m, each.node)
+        note_given(m, each.node)
+        free[0] += cores_of(each.word)
+        down[0] -= cores_of(each.word)
+    return each.node
+
+
+cdef double lost_until(const void *state, int32_t number) noexcept nogil:
+    return (<const site_t *>state).lost[number].until
+
+
+cdef int32_t n_lost(const void *state) noexcept nogil:
+    return (<const site_t *>state).n_lost
+
+
+cdef int64_t lose_early(void *state, int32_t node, const int64_t *part, double time, double until) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef int64_t up = amount_in(m.total[node], part)
+    cdef int32_t i
+    for i in range(m.n_lost):
+        if m.lost[i].share.node == node and m.lost[i].until > time:
+            up -= amount_in(m.lost[i].share.word, part)
+    up = min(up, part[0] + part[1] + part[2])
+    m.lost[m.n_lost].share.node, m.lost[m.n_lost].share.word = node, part_word(part, up)
+    m.lost[m.n_lost].until = until
+    m.n_lost += 1
+    return up
+
+
+cdef void keep_early(void *state, double now, int32_t *free, int32_t *down) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef int32_t i, k = 0
+    for i in range(m.n_lost):
+        if m.lost[i].until > now and m.lost[i].share.word:
+            m.lost[k] = m.lost[i]
+            part_is_down(m, &m.lost[k].share, free, down)
+            k += 1
+    m.n_lost = k
+
+
 # ---------------------------------------------------------------------------------------------- the machine
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
@@ -308,6 +418,9 @@ SITE_NODES.list_nodes, SITE_NODES.list_ranges = list_nodes, list_ranges
 cdef machine_shares_t SITE_SHARES
 SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
 SITE_SHARES.count, SITE_SHARES.free_on, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
+SITE_SHARES.jobs_hit, SITE_SHARES.lose, SITE_SHARES.regain = jobs_hit, lose, regain
+SITE_SHARES.lost, SITE_SHARES.lost_until = n_lost, lost_until
+SITE_SHARES.lose_early, SITE_SHARES.keep_early = lose_early, keep_early
 
 
 cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,
@@ -387,6 +500,10 @@ cdef int open_site(void *target, dict options, dict columns) except -1:
     own_jobs(m, &m.ask, m.jobs, sizeof(ask_t))
     own_jobs(m, &m.form, m.jobs, sizeof(int32_t))
     own_jobs(m, &m.held, m.jobs, sizeof(shares_t))
+    failures = columns["world"].failures
+    if failures is not None and failures.part is not None:
+        own_block(m, &m.lost, <Py_ssize_t>np.count_nonzero(np.asarray(failures.part).any(axis=1)) + 1,
+                  sizeof(lost_part_t))
     m.cap_found = 16
     own_block(m, &m.found, m.cap_found, sizeof(int32_t))
     # Only the order of weights counts.

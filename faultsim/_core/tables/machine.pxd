@@ -160,6 +160,23 @@ cdef struct machine_shares_t:
     int32_t (*free_on)(const void *state, const uint64_t *mask) noexcept nogil
     # The jobs on a node, ascending, valid until the next call; NULL: no memory.
     const int32_t *(*jobs_on)(void *state, int32_t node, const releases_t *running, int32_t *n) noexcept nogil
+    # Parts of nodes that fail (model.md#site-parts).  A part of a trace is three numbers: cores, MiB, GPUs.
+    # The jobs that a failing part hits, as of jobs_on; `fails`: how much of the part is up.
+    const int32_t *(*jobs_hit)(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
+                               int64_t *fails, int32_t *n) noexcept nogil
+    # So much of a part, which no job has, is down until `until`: its number.  `free` and `down` as of return_shares.
+    int32_t (*lose)(void *state, int32_t node, const int64_t *part, int64_t fails, double until, int32_t *free,
+                    int32_t *down) noexcept nogil
+    # It is up again: its node.
+    int32_t (*regain)(void *state, int32_t number, int32_t *free, int32_t *down) noexcept nogil
+    # When it is up again; -1: it is not down.  How many numbers there are.
+    double (*lost_until)(const void *state, int32_t number) noexcept nogil
+    int32_t (*lost)(const void *state) noexcept nogil
+    # Before the simulation: how much of a part is up at `time` beside earlier ones, without lose(); it is down until
+    # `until`.
+    int64_t (*lose_early)(void *state, int32_t node, const int64_t *part, double time, double until) noexcept nogil
+    # Parts of lose_early() that are down at `now` stay so; others are forgotten.
+    void (*keep_early)(void *state, double now, int32_t *free, int32_t *down) noexcept nogil
 
 cdef struct machine_t:
     void *state                     # as the next two: part_t of memory.pxd

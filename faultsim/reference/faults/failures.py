@@ -3,10 +3,12 @@
 import math
 from bisect import insort
 from collections.abc import Generator
+from functools import reduce
 
 from faultsim.errors import EngineError
+from faultsim.reference.capacity import Amounts
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
-from faultsim.reference.state import CONTINUED, FAILURE, FINISH, HELD, REPAIR, REQUEUED, State
+from faultsim.reference.state import CONTINUED, FAILURE, FINISH, HELD, REPAIR, REQUEUED, LostPart, State
 
 
 def before_the_first_submit(state: State) -> int:
@@ -17,23 +19,36 @@ def before_the_first_submit(state: State) -> int:
     """
     early = [row for row in state.world.failures if row[0] < state.now]
     up: dict[int, float] = {}
-    for time, node, downtime in early:
+    parts: list[LostPart] = []
+    for time, node, downtime, part, _ in early:
         state.failures_of[node] += 1
-        up[node] = max(up.get(node, -math.inf), time + downtime)
+        if part is None:
+            up[node] = max(up.get(node, -math.inf), time + downtime)
+            continue
+        down = [lost.amounts for lost in parts if lost.node == node and lost.until > time]
+        there = reduce(lambda left, other: left.plus(other, -1), down, state.site.amounts[node])
+        parts.append(LostPart(node, Amounts(*map(min, part, there)), time + downtime))
     for node, until in up.items():
         if until > state.now:
             state.take_down(node, until)
+    for lost in parts:
+        if lost.until > state.now and any(lost.amounts):
+            state.lose(lost)
     return len(early)
 
 
-def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]:
-    """FAILURE of a node now; whether it had an effect.
+def fail(
+    state: State, node: int, downtime: float, part: Amounts | None = None, unit: float = 0.0
+) -> Generator[str, None, bool]:
+    """FAILURE of a node, or of a part of it, now; whether it had an effect.
 
     "A failure has an effect if it kills, takes a node down, makes an up time later, or takes a node from a job with hot
     spares." (model.md#effect)
     """
     state.failures_of[node] += 1
     state.failures += 1
+    if part is not None:
+        return fail_part(state, node, downtime, part, unit)
     if state.shares:
         return (yield from fail_shared(state, node, downtime))
     job = state.holder(node)
@@ -76,6 +91,36 @@ def fail_shared(state: State, node: int, downtime: float) -> Generator[str, None
     return bool(killed) or later
 
 
+def fail_part(state: State, node: int, downtime: float, part: Amounts, unit: float) -> bool:
+    """model.md#site-parts: "The units that are up are numbered: first those of the jobs on the node, by index, then
+    the free ones. Those that fail are consecutive, the last followed by the first, and begin at number floor(x n)".
+    """
+    jobs = state.jobs_on(node)
+    (at,) = (i for i, amount in enumerate(part) if amount)
+    n = sum(job.grant[node][at] for job in jobs) + state.left[node][at]
+    count, first = min(part[at], n), math.floor(unit * n)
+    killed = []
+    number = 0  # of the first unit of the next job
+    for job in jobs:
+        end = number + job.grant[node][at]
+        if number < end and ((first < end and number < first + count) or number < first + count - n):
+            killed.append(job)
+        number = end
+    state.failures_hit += bool(killed)
+    if not killed:
+        state.write(FAILURE, None, node)
+    for job in killed:
+        state.write(FAILURE, job, node)
+        kill(state, job)
+    lost = count > 0 and downtime > 0
+    if lost:
+        amounts = Amounts(*(count if i == at else 0 for i in range(3)))
+        state.lose(LostPart(node, amounts, state.now + downtime))
+    if killed or lost:
+        state.disturb()
+    return bool(killed) or lost
+
+
 def fail_now(state: State, node: int, downtime: float) -> bool:
     """The same where nobody is asked."""
     steps = fail(state, node, downtime)
@@ -98,6 +143,13 @@ def stay_down(state: State, node: int, until: float) -> bool:
         foresee_hold(state, job)
         remember_hit(state, job)
     return True
+
+
+def repair_part(state: State, number: int) -> None:
+    """A part of a node that is down is up again."""
+    state.write(REPAIR, node=state.lost[number].node)
+    state.regain(number)
+    state.disturb()
 
 
 def repair(state: State, node: int) -> None:

@@ -33,6 +33,9 @@ def free_at(state: State, t: float) -> Free:
         if state.expected_end(job) > t:
             for node, share in job.grant.items():
                 free[node] = less(free[node], share)
+    for part in state.lost.values():
+        if not state.repairs_known or part.until > t:
+            free[part.node] = less(free[part.node], part.amounts)
     for node, up in state.up.items():
         if not state.repairs_known or up > t:
             free[node] = None
@@ -53,7 +56,8 @@ def times_to_try(state: State, others: set[float]) -> list[float]:
 def releases(state: State) -> list[float]:
     """The times at which something is expected to be free again: model.md#releases."""
     times = {state.expected_end(job) for job in state.running}
-    times |= set(state.up.values()) if state.repairs_known else set()
+    if state.repairs_known:
+        times |= set(state.up.values()) | {part.until for part in state.lost.values()}
     return sorted(t for t in times if t < math.inf)
 
 

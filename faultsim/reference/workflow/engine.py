@@ -78,7 +78,8 @@ class WorkflowEngine:
         self.sources_kill = sources_kill
         self.state = WorkflowState(settings, tables, scheduler_of(settings.scheduler))
         given = WorldRows(world)
-        self.state.failures, self.state.predictions = given.failures, given.predictions
+        self.state.failures = [(time, node, downtime) for time, node, downtime, *_ in given.failures]
+        self.state.predictions = given.predictions
 
     @property
     def n_done(self) -> int:
