@@ -73,6 +73,16 @@ class Machine(OldNames):
         """The log with sizes in what `capacity_for` counts."""
         return log
 
+    def in_whole_nodes(self, log: Workload, what: str) -> Workload:
+        """The log for `what` moves jobs of whole nodes, with sizes in nodes.
+
+        Raises
+        ------
+        InputError
+            If jobs of the log share nodes.
+        """
+        return log
+
     def asks(self, log: Workload) -> AskRows | None:
         """What jobs that share nodes request; None where they take whole ones."""
         return None

@@ -19,7 +19,7 @@ from faultsim.data.world import AskRows
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.machine import Machine
 from faultsim.machines.node_classes import NodeClass, Partition
-from faultsim.machines.site_jobs import CORES, asks_of, check_whole_nodes, with_sizes
+from faultsim.machines.site_jobs import CORES, asks_of, check_whole_nodes, in_whole_nodes, with_sizes
 
 #: Classes of a site: one bit each in the masks of the engine.
 MOST_CLASSES = 64
@@ -239,6 +239,10 @@ class Site(Machine):
     def prepared(self, log: Workload) -> Workload:
         """With sizes in cores, if the log says which."""
         return with_sizes(log) if CORES in log.further else log
+
+    def in_whole_nodes(self, log: Workload, what: str) -> Workload:
+        """The log with sizes in nodes, where all jobs take whole ones."""
+        return in_whole_nodes(self.classes, self.partitions, log, what) if CORES in log.further else log
 
     def check_log(self, log: Workload) -> None:
         """Refuse a log without the columns that are needed, or with values that mean nothing here."""

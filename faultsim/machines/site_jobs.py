@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,37 @@ def check_whole_nodes(classes: Sequence[NodeClass], log: Workload) -> None:
             f"the log has no column 'cores', so its jobs take whole nodes, which needs a site of one class; this one "
             f"has {names}: add the column with with_columns(cores=...)"
         )
+
+
+def in_whole_nodes(classes: Sequence[NodeClass], partitions: Sequence[Partition], log: Workload, what: str) -> Workload:
+    """The log of the same jobs with sizes in nodes, without the columns of shared nodes (model.md#site-whole-nodes).
+
+    Raises
+    ------
+    InputError
+        A job that does not take whole nodes, or that no nodes can hold; several classes of nodes.
+    """
+    if len(classes) > 1:
+        names = ", ".join(each.name for each in classes)
+        raise InputError(f"{what} moves jobs of whole nodes of one class, and the site has {names}: use None for it")
+    asks, each = asks_of(classes, partitions, log), classes[0]
+    rows = asks.rows
+    for row, why in asks.refused.items():
+        raise InputError(f"{what} moves jobs of whole nodes, and job {log.columns['id'][row]} fits none: it {why}")
+    gang = rows.nodes > 0
+    full = rows.exclusive | (np.where(gang, rows.cores, rows.cores % each.cores + each.cores) == each.cores)
+    # A node without the memory for all of its cores offers fewer to a job of any number of nodes.
+    full &= gang | ~rows.by_core | (rows.memory.astype(np.int64) * each.cores <= max(each.mebibytes, 0))
+    if not full.all():
+        row = int(np.argmin(full))
+        on_each = f"{rows.cores[row]} cores {'on each node' if gang[row] else 'of any number of nodes'}"
+        raise InputError(
+            f"{what} moves jobs of whole nodes, and job {log.columns['id'][row]} takes {on_each} of {each.cores}: use "
+            f"None for it, or exclusive jobs"
+        )
+    size = np.where(gang, rows.nodes, -(-rows.cores // each.cores))
+    gone: dict[str, Any] = dict.fromkeys(name for name in (CORES, *SHARED) if name in log.further)
+    return log.with_columns(**gone)._derived(size=size)
 
 
 def asks_of(classes: Sequence[NodeClass], partitions: Sequence[Partition], log: Workload) -> Asks:

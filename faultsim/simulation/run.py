@@ -12,6 +12,7 @@ from faultsim.errors import InputError, OptionError
 from faultsim.machines import Machine, as_machine
 from faultsim.machines.reservation import as_reservations
 from faultsim.policies import (
+    Policy,
     Requeue,
     Strategy,
     known_policies,
@@ -60,6 +61,7 @@ class Run(RunOptions):
         put(self, "log", self.machine.prepared(self.log))
         if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
             put(self, "scheduler", scheduler)
+        self._check_optional()
         if self.placement is None:
             put(self, "placement", _DEFAULT_PLACEMENT[self.kind])
         elif (placement := _checked_policy("placement", self.placement)) is not self.placement:
@@ -67,10 +69,6 @@ class Run(RunOptions):
         if self.failures is not None and not isinstance(self.failures, FailureTrace):
             given = checks.shown(self.failures, "FailureTrace")
             raise InputError(f"failures must be a FailureTrace, got {given}")
-        for kind in _OPTIONAL:
-            given = getattr(self, kind)
-            if given is not None and (policy := _checked_policy(kind, given)) is not given:
-                put(self, kind, policy)
         policies = refusable(self)
         if self.recovery is None and (self.failures is not None or any("recovery" in row.needs for _, row in policies)):
             put(self, "recovery", Requeue())
@@ -96,6 +94,20 @@ class Run(RunOptions):
         self.scheduler.check_columns(self.log._known_columns)
         self.machine.check_log(self.log)
         check_absences(self)
+
+    def _check_optional(self) -> None:
+        """Policies that a run need not have; with one that moves jobs of whole nodes, sizes count nodes."""
+        for kind in _OPTIONAL:
+            given = getattr(self, kind)
+            if given is None:
+                continue
+            if (policy := _checked_policy(kind, given)) is not given:
+                object.__setattr__(self, kind, policy)
+            row = row_of(type(policy)) if isinstance(policy, Policy) else None
+            if kind in _MOVING and row is not None and self.kind not in row.machines and "cluster" in row.machines:
+                log = self.machine.in_whole_nodes(self.log, f"{kind}={policy!r}")
+                if log is not self.log:
+                    object.__setattr__(self, "log", log)
 
     def simulate(self, *, progress: bool | Progress = False, engine: EngineName = "core") -> Result:
         """Run it to the end.
@@ -145,6 +157,8 @@ checks.show_types(Run.__init__)
 
 #: Kinds of policies that may be omitted.
 _OPTIONAL = tuple(kind for kind, row in KINDS.items() if row.option and kind not in ("scheduler", "placement"))
+#: Kinds of policies that may move jobs of whole nodes, or give them more.
+_MOVING = ("migration", "recovery", "rescheduling")
 _DEFAULT_PLACEMENT = {name: row.placement() for name, row in MACHINES.items()}
 
 

@@ -89,3 +89,70 @@ def test_jobs_that_fill_nodes_start_when_they_do_on_a_cluster(scheduler, cores, 
         assert mine.allocations[name].tobytes() == theirs.allocations[name].tobytes(), name
     for account, amount in theirs.ledger.items():
         assert mine.ledger[account] == cores * amount, account
+
+
+MOVERS = [
+    {"recovery": "hot_spares:1,restart_cost=2"},
+    {"recovery": "hot_spares:1,per=2", "scheduler": "backfill:depth=2"},
+    {"migration": "least_failures:cost=3"},
+    {"migration": "least_failures", "scheduler": "conservative", "placement": "least_failures_first"},
+    {
+        "rescheduling": fs.Fars(20, fs.ServiceUnitLoss(), checkpoint_cost=1, restart_cost=1),
+        "predictor": fs.IntervalPredictor(0.8, 0.8, 20),
+        "checkpointing": fs.Periodic(10, 1),
+    },
+    {
+        "rescheduling": fs.Fars(20, fs.NodeStealing()),
+        "predictor": fs.IntervalPredictor(0.8, 0.8, 20),
+        "checkpointing": fs.Periodic(10, 1),
+    },
+]
+
+
+@pytest.mark.parametrize("options", MOVERS, ids=str)
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_what_moves_whole_nodes_runs_as_on_a_cluster_where_jobs_fill_nodes(options, engine):
+    rng = np.random.default_rng(11)
+    log = whole(5)
+    failures = fs.FailureTrace(np.sort(rng.integers(0, 500, 30)), rng.integers(0, 12, 30), [5] * 30, span=10**4)
+    given = {**options, "failures": failures, "record": True}
+    site = fs.Site([fs.NodeClass("node", 12, cores=4, memory="8G", gpus={"a": 2})])
+    n = len(log)
+    shared = as_shared(log, 4)
+    exclusive = log.with_columns(cores=log.size, nodes=log.size, exclusive=np.ones(n, bool), gpus=[1] * n)
+    any_number = log.with_columns(cores=log.size * 4)
+    theirs = fs.Run(log, fs.Cluster(12), **given).simulate(engine=engine)
+    assert theirs.jobs["moves"].sum() + theirs.jobs["restarts"].sum() > 0
+    for each in (shared, exclusive, any_number):
+        mine = fs.Run(each, site, **given).simulate(engine=engine)
+        for table in ("jobs", "events", "allocations"):
+            one, other = getattr(mine, table), getattr(theirs, table)
+            for name in other:
+                assert np.asarray(one[name]).tobytes() == np.asarray(other[name]).tobytes(), name
+        assert dict(mine.ledger) == dict(theirs.ledger)
+
+
+@pytest.mark.parametrize(
+    ("columns", "site", "said"),
+    [
+        ({"cores": [4, 8, 3], "nodes": [1, 2, 1]}, "site:n=3x4c", "job 3 takes 3 cores on each node of 4"),
+        ({"cores": [4, 8, 6]}, "site:n=3x4c", "job 3 takes 6 cores of any number of nodes of 4"),
+        ({"cores": [4, 8, 4], "memory": [0, 0, 300], "memory_per": ["core"] * 3}, "site:n=3x4c1000M", "job 3 takes"),
+        ({"cores": [4, 8, 4], "gpus": [0, 0, 1]}, "site:n=3x4c", "job 3 fits none: it asks for 1 GPUs on a node"),
+        ({"cores": [4, 8, 4]}, "site:a=3x4c,b=1x4c", "the site has a, b"),
+    ],
+)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"recovery": "hot_spares:1"},
+        {"migration": "least_failures"},
+        {"rescheduling": fs.Fars(20, fs.ServiceUnitLoss())},
+    ],
+)
+def test_what_moves_whole_nodes_refuses_jobs_that_share_them(columns, site, said, options):
+    log = fs.Workload([0] * 3, [9] * 3, [1] * 3, columns=columns)
+    trace = fs.FailureTrace([5], [0], span=100)
+    with pytest.raises(fs.InputError, match="moves jobs of whole nodes") as error:
+        fs.Run(log, site, failures=trace, **options)
+    assert said in str(error.value)
