@@ -9,7 +9,8 @@ import faultsim as fs
 from faultsim.simulation.execution import Execution
 from helpers.conditions import with_conditions
 from helpers.engines import assert_same, listed
-from helpers.site_runs import drawn_run
+from helpers.site_runs import drawn_log, drawn_run, drawn_site
+from helpers.thresholds import at, least
 
 
 def both(run):
@@ -28,6 +29,21 @@ def test_both_engines_agree(part):
     for _ in range(15):
         run = drawn_run(rng, int(rng.integers(2, 40)))
         assert_same(*both(run))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_shadow_that_is_kept_is_the_first(part):
+    """Long queues behind one head, of jobs that leave early, in time or late, with releases in chunks of two."""
+    rng = np.random.default_rng([447, part])
+    for _ in range(12):
+        site = drawn_site(rng)
+        log = drawn_log(rng, site, 90)
+        log = log._derived(submit=np.sort(rng.integers(0, 90, 90)).astype(float))
+        order = ["arrival", "shortest"][rng.integers(2)]
+        delay = float(rng.integers(0, 3))
+        run = fs.Run(log, site, scheduler=fs.EasyBackfill(order), start_delay=delay, oversized="drop", record=True)
+        with least() if rng.random() < 0.5 else at(releases_room=2):
+            assert_same(*both(run))
 
 
 def test_a_simulation_of_a_site_can_be_copied_and_goes_on():

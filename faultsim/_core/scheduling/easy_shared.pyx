@@ -19,8 +19,8 @@ from faultsim._core.queue cimport begin_pass, close_last_gap, is_empty, keep_ran
 from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.preemption cimport lowest_first, victim_t
 from faultsim._core.scheduling.site_choice cimport (
-    choose_beside, choose_shares, chosen_cost, form_is_refused, hide_closed, open_site_choice,
-    open_site_then, open_to, refuse_form, site_choice_t, site_shadow, site_then_t, touch_node,
+    choose_beside, choose_shares, chosen_cost, form_is_refused, hide_closed, kept_shadow, open_site_choice,
+    open_site_then, open_to, refuse_form, site_choice_t, site_then_t, then_left, then_started, touch_node,
 )
 from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
 from faultsim._core.state cimport (
@@ -50,7 +50,6 @@ cdef struct easy_t:
     site_choice_t choice
     site_then_t then         # what is free at `time`, beside jobs that were backfilled and outlive it
     uint64_t *room           # scratch of preemption
-    int64_t slack            # how much more of what the head needs serves it at `time`
     int64_t *costly          # per form: `starts` when it cost the head too much, and 1 more
     int64_t starts           # and new shadows
     int32_t form_jobs        # threshold
@@ -282,14 +281,11 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
 
 
 cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    cdef site_t *m = site_of(&s.machine)
-    cdef int64_t there = 0
-    p.time = site_shadow(s, &p.then, head, &there)
+    p.time = kept_shadow(s, &p.then, head)
     p.starts += 1
     if p.time == INFINITY:
         return OK                # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
-    p.slack = there - needed(&m.ask[head])
     if s.absences.state != NULL:
         hide_closed(s, head, p.time, p.then.free)
         p.then.seen = -1
@@ -307,6 +303,10 @@ cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexce
     return at
 
 
+cdef void note_departure(void *state, void *sim, int32_t job) noexcept nogil:
+    then_left(<sim_t *>sim, &(<easy_t *>state).then, job)
+
+
 cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
     cdef int32_t job = s.queue.job[at], i, head = s.queue.job[s.queue.head]
@@ -317,17 +317,19 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     if not outlives:
         if not chooses(p, s, job):
             return 0
-    elif not choose_beside(s, &p.choice, job, s.now, open_to(s, &p.choice, job), &m.ask[head], p.then.free, p.slack):
+    elif not choose_beside(s, &p.choice, job, s.now, open_to(s, &p.choice, job), &m.ask[head], p.then.free,
+                           p.then.there - needed(&m.ask[head])):
         if m.n_chosen == 0 and not fits_in(m, &m.ask[job], m.open):
             refuse_form(&p.choice, m, job)
         p.costly[m.form[job]] = p.starts + 1
         return 0
     if outlives:
-        p.slack -= chosen_cost(m, &m.ask[head], p.then.free)
+        p.then.there -= chosen_cost(m, &m.ask[head], p.then.free)
         for i in range(m.n_chosen):  # of nodes that are closed to the head nothing is free then
             touch_node(&p.then, m.chosen[i].node)
             p.then.free[m.chosen[i].node] = less(p.then.free[m.chosen[i].node], m.chosen[i].word)
     code = start_chosen(p, s, job, True)
+    then_started(s, &p.then, job, outlives)
     return code if code < 0 else 1
 
 
@@ -347,6 +349,8 @@ cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     own_block(p, &p.room, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
     own_jobs(p, &p.costly, m.forms, sizeof(int64_t))
+    if backfills:
+        s.scheduler.released = note_departure
     s.scheduler.queued = NULL
     if s.live:               # jobs to come may be of any number of forms: they are found one by one
         return p

@@ -31,6 +31,10 @@ cdef struct site_choice_t:
 
 # What is free of each node at a time to come.  It is made of what is free now, so what has changed since `seen` is all
 # that `site_now` reads.
+#
+# The shadow of a job is kept while jobs start and leave: `then_started` and `then_left` note what that changes, and
+# `kept_shadow` goes on from the last time.  Other changes (failures, moved ends, starts of heads) are noticed, as
+# site_t.changes and releases_t.changes count them; then the shadow is computed again.
 cdef struct site_then_t:
     uint64_t *free
     uint64_t *more           # per node: what jobs have given back by then; 0 if it was not touched
@@ -39,6 +43,10 @@ cdef struct site_then_t:
     uint8_t *is_touched
     int32_t n_touched
     int64_t seen             # site_t.changes; below 0: all of `free` may be wrong
+    int32_t head             # the job that `time` is the shadow of; -1: none
+    double time              # its shadow: `free` is after the releases that end by then
+    int64_t there            # how much of what it needs can serve it then
+    int64_t ends             # releases_t.changes
 
 cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1
 cdef void site_now(site_then_t *then, const site_t *m) noexcept nogil
@@ -47,6 +55,11 @@ cdef void site_release(site_then_t *then, const site_t *m, const ask_t *ask, con
                        int64_t *there) noexcept nogil
 # The first release after which a job has room; `then` is that time, and `there` how much serves the job then.
 cdef double site_shadow(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil
+# The same, from the last such time of the same job on.
+cdef double kept_shadow(const sim_t *s, site_then_t *then, int32_t job) noexcept nogil
+# A job has started; if it outlives the shadow, the caller has taken its shares from `free`.  A job has left.
+cdef void then_started(const sim_t *s, site_then_t *then, int32_t job, bint outlives) noexcept nogil
+cdef void then_left(const sim_t *s, site_then_t *then, int32_t job) noexcept nogil
 # What is closed to a job that would start at t is free no more (model.md#absences); what is free now of other nodes.
 cdef void hide_closed(const sim_t *s, int32_t job, double t, uint64_t *free) noexcept nogil
 cdef const uint64_t *open_to(const sim_t *s, site_choice_t *p, int32_t job) noexcept nogil

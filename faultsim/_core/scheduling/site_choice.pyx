@@ -8,11 +8,12 @@ from libc.string cimport memcpy
 from faultsim._core.absences cimport absences_of, absences_t, closed_to, last_release, next_end_tried
 from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport own_block, own_jobs
-from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.containers.release_chunks cimport chunk_items
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
     N_CHANGED, cores_of, fits_in, gpus_of, is_node_repair, less, may_serve, mebibytes_of, needed, node_block_t,
-    offer_of, served, share_of, share_t, shares_returned, site_of,
+    offer_of, served, share_of, share_t, shares_returned, shares_t, site_of,
 )
 from faultsim._core.state cimport end_if_started_at, set_window
 
@@ -30,7 +31,7 @@ cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except 
     own_block(owner, &then.more, m.nodes, sizeof(uint64_t))
     own_block(owner, &then.touched, m.nodes, sizeof(int32_t))
     own_block(owner, &then.is_touched, m.nodes, sizeof(uint8_t))
-    then.seen = -1
+    then.seen = then.head = -1
     return own_block(owner, &then.down, m.words, sizeof(uint64_t))
 
 
@@ -104,28 +105,189 @@ cdef int64_t served_then(const sim_t *s, const site_then_t *then, int32_t job, d
     return sum_
 
 
+# ---------------------------------------------------------------------------------------------- shadows
+
+# A release among all of them.
+cdef struct release_at_t:
+    int32_t chunk
+    int32_t i
+
+
+cdef inline int32_t releases_in(const releases_t *r, int32_t chunk) noexcept nogil:
+    return r.n if r.n_chunks == 1 else r.chunk[chunk].n
+
+
+cdef void seek_release_after(const releases_t *r, double time, release_at_t *at) noexcept nogil:
+    """The first release that ends after a time, or behind the last."""
+    cdef int32_t low = 0, high = r.n_chunks - 1, mid
+    cdef const release_t *items
+    while low < high:
+        mid = (low + high) >> 1
+        if r.chunk[mid].end > time:
+            high = mid
+        else:
+            low = mid + 1
+    at.chunk, items = low, chunk_items(r, low)
+    low, high = 0, releases_in(r, at.chunk)
+    while low < high:
+        mid = (low + high) >> 1
+        if items[mid].end > time:
+            high = mid
+        else:
+            low = mid + 1
+    at.i = low
+
+
+cdef inline const release_t *release_at(const releases_t *r, release_at_t *at) noexcept nogil:
+    """The release there; NULL behind the last."""
+    if at.i == releases_in(r, at.chunk):
+        if at.chunk == r.n_chunks - 1:
+            return NULL
+        at.chunk, at.i = at.chunk + 1, 0
+    return chunk_items(r, at.chunk) + at.i
+
+
+cdef inline const release_t *release_before(const releases_t *r, release_at_t *at) noexcept nogil:
+    """The release before; NULL before the first."""
+    if at.i == 0:
+        if at.chunk == 0:
+            return NULL
+        at.chunk -= 1
+        at.i = releases_in(r, at.chunk)
+    return chunk_items(r, at.chunk) + at.i - 1
+
+
+cdef inline void change_then(site_then_t *then, const site_t *m, const ask_t *ask, const share_t *each,
+                             bint more) noexcept nogil:
+    """A share is free then, or no more; `there` is kept."""
+    then.there -= served(m, ask, each.node, then.free[each.node])
+    then.free[each.node] += each.word if more else 0 - each.word
+    then.there += served(m, ask, each.node, then.free[each.node])
+
+
+cdef void undo_release(site_then_t *then, const site_t *m, const ask_t *ask, int32_t job) noexcept nogil:
+    """`site_release` of a job is undone."""
+    cdef int32_t k
+    for k in range(m.held[job].n):
+        then.more[m.held[job].item[k].node] -= m.held[job].item[k].word
+        change_then(then, m, ask, &m.held[job].item[k], False)
+
+
+cdef bint release_until(const sim_t *s, site_then_t *then, const ask_t *ask, release_at_t *at,
+                        double time) noexcept nogil:
+    """Releases from a position on that end by a time; whether no repair is among them."""
+    cdef site_t *m = site_of(&s.machine)
+    cdef const release_t *each = release_at(&s.releases, at)
+    cdef bint jobs_alone = True
+    while each != NULL and each.end <= time:
+        jobs_alone &= each.job >= 0
+        site_release(then, m, ask, each, &then.there)
+        at.i += 1
+        each = release_at(&s.releases, at)
+    return jobs_alone
+
+
+cdef double release_until_fits(const sim_t *s, site_then_t *then, int32_t job, release_at_t *at,
+                               double time) noexcept nogil:
+    """The first release from a position on, and not before a time, after which a job has room."""
+    cdef const ask_t *ask = &site_of(&s.machine).ask[job]
+    cdef const release_t *each = release_at(&s.releases, at)
+    while each != NULL:
+        time = max(time, each.end)
+        if time == INFINITY:
+            break
+        if not release_until(s, then, ask, at, time):
+            then.head = -1
+        if then.there >= needed(ask):
+            return time
+        each = release_at(&s.releases, at)
+    then.head = -1
+    return INFINITY
+
+
 cdef double site_shadow(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil:
     cdef site_t *m = site_of(&s.machine)
-    cdef const ask_t *ask = &m.ask[job]
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t i = 0
-    cdef double time
+    cdef release_at_t at
+    cdef double time = s.now
+    cdef int32_t i
+    then.head = -1
     if s.absences.state != NULL:
         return shadow_beside(s, then, job, there)
     site_now(then, m)
-    there[0] = all_served(m, ask, m.open)
-    if there[0] >= needed(ask):
-        return s.now
-    while i < s.releases.n:
-        time = max(s.now, items[i].end)
-        if time == INFINITY:
-            return INFINITY
-        while i < s.releases.n and items[i].end <= time:
-            site_release(then, m, ask, &items[i], there)
-            i += 1
-        if there[0] >= needed(ask):
-            return time
-    return INFINITY
+    then.there = all_served(m, &m.ask[job], m.open)
+    if then.there < needed(&m.ask[job]):
+        at.chunk = at.i = 0
+        then.head, then.ends = job, s.releases.changes
+        for i in range(m.words):
+            if then.down[i]:
+                then.head = -1
+        time = then.time = release_until_fits(s, then, job, &at, s.now)
+    there[0] = then.there
+    return time
+
+
+cdef double kept_shadow(const sim_t *s, site_then_t *then, int32_t job) noexcept nogil:
+    cdef site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask = &m.ask[job]
+    cdef const release_t *each
+    cdef release_at_t at
+    cdef double time = max(s.now, then.time)
+    if then.head != job or then.seen != m.changes or then.ends != s.releases.changes or s.absences.state != NULL:
+        return site_shadow(s, then, job, &then.there)
+    seek_release_after(&s.releases, then.time, &at)
+    if not release_until(s, then, ask, &at, time):
+        return site_shadow(s, then, job, &then.there)
+    if then.there < needed(ask):
+        time = release_until_fits(s, then, job, &at, time)
+    # Invariant: the job has room at `time`, after the releases before `at`.
+    while then.head >= 0 and s.now < time < INFINITY:
+        each = release_before(&s.releases, &at)
+        if each == NULL or each.end <= s.now:
+            time = s.now
+            break
+        time = each.end
+        while each != NULL and each.end == time:
+            undo_release(then, m, ask, each.job)
+            at.i -= 1
+            each = release_before(&s.releases, &at)
+        if then.there < needed(ask):
+            release_until(s, then, ask, &at, time)
+            break
+    then.time = time
+    return time
+
+
+cdef inline bint is_next_change(const sim_t *s, const site_then_t *then, int32_t nodes) noexcept nogil:
+    """Whether all that changed since the last note is that a job started or left so many nodes."""
+    return (then.head >= 0 and then.seen == site_of(&s.machine).changes - nodes
+            and then.ends == s.releases.changes - 1)
+
+
+cdef void then_started(const sim_t *s, site_then_t *then, int32_t job, bint outlives) noexcept nogil:
+    cdef const site_t *m = site_of(&s.machine)
+    cdef const shares_t *mine = &m.held[job]
+    cdef int32_t k
+    if not is_next_change(s, then, mine.n) or outlives != (s.expected[job] > then.time):
+        then.head = -1
+        return
+    for k in range(0 if outlives else mine.n):
+        touch_node(then, mine.item[k].node)
+        then.more[mine.item[k].node] += mine.item[k].word
+    then.seen, then.ends = m.changes, s.releases.changes
+
+
+cdef void then_left(const sim_t *s, site_then_t *then, int32_t job) noexcept nogil:
+    cdef const site_t *m = site_of(&s.machine)
+    cdef int32_t k
+    if not is_next_change(s, then, m.n_chosen):
+        then.head = -1
+        return
+    for k in range(m.n_chosen):
+        if s.expected[job] <= then.time:
+            then.more[m.chosen[k].node] -= m.chosen[k].word
+        else:
+            change_then(then, m, &m.ask[then.head], &m.chosen[k], True)
+    then.seen, then.ends = m.changes, s.releases.changes
 
 
 cdef double shadow_beside(const sim_t *s, site_then_t *then, int32_t job, int64_t *there) noexcept nogil:
