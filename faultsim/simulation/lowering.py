@@ -18,6 +18,7 @@ from faultsim.simulation.eligibility import refuse_conditions
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import RunOptions
+from faultsim.simulation.slurm_reservations import SlurmReservations
 from faultsim.simulation.slurm_run import SlurmDecisions
 from faultsim.simulation.told import Told
 from faultsim.simulation.without_effect import recovers, without_effect
@@ -89,10 +90,10 @@ def lower(
     if isinstance(run.scheduler, Slurm):
         if live:
             raise NotAvailableError("live= is not available with scheduler=Slurm()")
-        if run.reservations:
-            raise NotAvailableError("reservations= are not available with scheduler=Slurm()")
-        asks = run.machine.asks(log)
-        acting = SlurmDecisions(run.scheduler, run.machine, log, estimate, asks, world.jobs, engine)
+        asks, reserved = run.machine.asks(log), SlurmReservations(run.reservations, run.log)
+        acting = SlurmDecisions(run.scheduler, run.machine, log, estimate, asks, world.jobs, reserved, engine)
+        if world.absences is not None:
+            world.absences = reserved.absences(world.absences)
         if acting.only_in_python:
             provenance["decided_in_python"] = acting.only_in_python
         settings = replace(settings, scheduler=acting.lower())

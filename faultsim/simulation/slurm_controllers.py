@@ -9,7 +9,7 @@ from faultsim._core.slurm import controller as compiled
 from faultsim.reference.slurm import controller as written
 from faultsim.reference.slurm.compare_priorities import PrioritySite
 from faultsim.reference.slurm.limits import Limits
-from faultsim.reference.slurm.state import SlurmNodes, Waiting
+from faultsim.reference.slurm.state import Booked, SlurmNodes, Waiting
 
 
 class SlurmStart(Protocol):
@@ -80,7 +80,9 @@ def _preempts(site: SlurmNodes) -> bool:
     )
 
 
-def controller_of(site: SlurmNodes, priorities: PrioritySite, begin: float, engine: str) -> tuple[SlurmController, str]:
+def controller_of(
+    site: SlurmNodes, priorities: PrioritySite, begin: float, booked: Sequence[Booked], engine: str
+) -> tuple[SlurmController, str]:
     """The controller of a run, and why it is not the compiled one.
 
     Parameters
@@ -91,6 +93,8 @@ def controller_of(site: SlurmNodes, priorities: PrioritySite, begin: float, engi
         What priorities depend on.
     begin : float
         The second in which it starts.
+    booked : sequence of Booked
+        Reservations.
     engine : str
         "core" or "reference".
 
@@ -103,4 +107,4 @@ def controller_of(site: SlurmNodes, priorities: PrioritySite, begin: float, engi
     """
     reason = only_in_python(site, priorities) if engine == "core" else ""
     of = written if reason or engine == "reference" else compiled
-    return of.Controller(site, priorities, begin), reason
+    return of.Controller(site, priorities, begin, booked), reason

@@ -21,6 +21,7 @@ from faultsim.policies.slurm import Slurm
 from faultsim.reference.slurm.site_priorities import site_of
 from faultsim.reference.slurm.state import Ask, SlurmNodes, Waiting
 from faultsim.simulation.slurm_controllers import controller_of
+from faultsim.simulation.slurm_reservations import MOST_EDGES, SlurmReservations, next_edge
 
 #: Seconds without a start, an arrival or the end of a job after which nothing is expected of waiting jobs any more.
 GIVE_UP = 7 * 86400.0
@@ -45,6 +46,8 @@ class SlurmDecisions(Scheduler):
         What they ask for on each node; None: whole nodes.
     numbers : array of int or None
         Of each row of the user's log, its row in `log`; None: the same.
+    reservations : SlurmReservations
+        Nodes that are closed to most jobs at known times.
     engine : str, default "core"
         Which controller decides: "core" or "reference".
 
@@ -69,7 +72,8 @@ class SlurmDecisions(Scheduler):
         log: Workload,
         estimate: Floats,
         asks: AskRows | None,
-        numbers: Integers | None = None,
+        numbers: Integers | None,
+        reservations: SlurmReservations,
         engine: str = "core",
     ) -> None:
         parts = machine.site_parts()
@@ -87,15 +91,19 @@ class SlurmDecisions(Scheduler):
         }
         record = record_of(slurm, log, nodes, partitions, members)
         self._site = SlurmNodes(record)
-        self._jobs = _Jobs(log, estimate, asks, numbers, record)
+        self._jobs = _Jobs(log, estimate, asks, numbers, record, reservations)
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
         factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
-        self._controller, self.only_in_python = controller_of(self._site, site_of(factors), self._begin, engine)
+        self._place = {number: at for at, number in enumerate(self._number)}
+        self._booked, self._until = reservations.booked(machine, self._place), reservations.until
+        self._edge, self._edges = next_edge(self._booked, self._begin), len(self._booked) * MOST_EDGES
+        self._controller, self.only_in_python = controller_of(
+            self._site, site_of(factors), self._begin, self._booked, engine
+        )
         self._requeues = bool(record.settings["JobRequeue"])
         self._waits, self._runs = (np.zeros(self._jobs.rows, np.bool_) for _ in range(2))
         self._run_count = self._wait_count = 0
         self._down = np.empty(0, np.int32)
-        self._place = {number: at for at, number in enumerate(self._number)}
         self._now, self._news, self._wake = -math.inf, self._begin, -math.inf
 
     def asks(self, asks: AskRows) -> AskRows:
@@ -115,6 +123,13 @@ class SlurmDecisions(Scheduler):
             return
         controller = self._controller
         self._hear(decision, now)
+        self._withdraw_late(decision, now)
+        if self._edge <= now:
+            self._edge = next_edge(self._booked, now)
+            self._edges -= 1
+            if self._edges < 0 and now - self._news > GIVE_UP and not self._run_count:
+                return
+            self._news = now if self._edges >= 0 else self._news
         acts = controller.decide(now)
         for job, again in acts.stop:
             (decision.requeue if again else decision.kill)(job)
@@ -131,13 +146,25 @@ class SlurmDecisions(Scheduler):
             self._run_count += 1
             self._wait_count -= 1
         if acts.start or acts.stop:
-            self._news = now
+            self._news, self._edges = now, len(self._booked) * MOST_EDGES
         soon = controller.next(now)
-        if soon == self._wake or (now - self._news > GIVE_UP and not self._run_count):
+        if now - self._news > GIVE_UP and not self._run_count:
+            soon = self._edge if self._edges > 0 else math.inf
+        if soon == self._wake:
             return
         if math.isfinite(soon):
             self._wake = soon
             decision.wake(soon)
+
+    def _withdraw_late(self, decision: Decision, now: float) -> None:
+        """Withdraw waiting jobs whose reservation is over; Slurm would hold them for ever."""
+        if self._until is None:
+            return
+        for job in np.flatnonzero(self._waits & (self._until <= now)).tolist():
+            decision.withdraw(job)
+            self._controller.withdraw(job)
+            self._waits[job] = False
+            self._wait_count -= 1
 
     def _hear(self, decision: Decision, now: float) -> None:
         """What has changed since the last decision."""
@@ -182,8 +209,15 @@ class _Jobs:
     """What jobs ask for, in the form that the controller takes."""
 
     def __init__(
-        self, log: Workload, estimate: Floats, asks: AskRows | None, numbers: Integers | None, record: SlurmRecord
+        self,
+        log: Workload,
+        estimate: Floats,
+        asks: AskRows | None,
+        numbers: Integers | None,
+        record: SlurmRecord,
+        reservations: SlurmReservations,
     ) -> None:
+        self._reservations = reservations
         self._log, self._limit, self._asks, self._record = log, estimate / 60.0, asks, record
         self._numbers = numbers
         self.rows = len(log) if numbers is None else len(numbers)
@@ -241,6 +275,7 @@ class _Jobs:
         return Waiting(
             job, ask, user, of.account if of is not None else self._account[row] or ACCOUNT, qos, self._named(row),
             float(self._limit[row]), float(math.floor(self._log.submit[row])), amounts=amounts,
+            reservation=self._reservations.name(job),
         )  # fmt: skip
 
     def _named(self, row: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.simulation import slurm_run
-from helpers.slurm_sites import Both, random_site
+from helpers.slurm_sites import Both, random_site, stay_off, with_reservations
 from helpers.thresholds import least
 
 #: Sites of a test, and seconds after which nothing is expected of jobs that can never run.
@@ -17,8 +17,8 @@ def pairs(monkeypatch):
     """All controllers that are made: each is both."""
     made = []
 
-    def make(site, priorities, begin, engine):
-        made.append(Both(site, priorities, begin))
+    def make(site, priorities, begin, booked, engine):
+        made.append(Both(site, priorities, begin, booked))
         return made[-1], ""
 
     monkeypatch.setattr(slurm_run, "controller_of", make)
@@ -43,6 +43,18 @@ def test_both_controllers_say_the_same_on_random_sites(tmp_path, pairs, seed):
     for each in range(SITES * seed, SITES * (seed + 1)):
         run(random_site(tmp_path, each))
     assert sum(pair.acts for pair in pairs) > 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_controllers_keep_reservations(tmp_path, pairs, seed):
+    """The record of each run says so, too."""
+    for each in range(SITES * seed, SITES * (seed + 1)):
+        conf, log, failures = random_site(tmp_path, each)
+        log, reserved = with_reservations(each, conf, log)
+        if reserved:
+            result = run((conf, log, failures), reservations=reserved)
+            if result is not None:
+                stay_off(result, reserved, conf.site)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -118,8 +118,68 @@ def random_jobs(seed, conf, parts, with_accounts, n=None):
         columns["nice"] = draw.choice([0.0, 0.0, 100.0, -50.0], n)
     return fs.Workload(
         np.sort(draw.integers(0, 3600, n)).astype(float), np.ceil(limit * draw.random(n) * draw.choice([1.0, 1.2])),
-        np.ones(n, int), estimate=limit, columns=columns,
+        np.ones(n, int), estimate=limit, user=[list(USERS).index(user) for user in users], columns=columns,
     )  # fmt: skip
+
+
+def with_reservations(seed, conf, log):
+    """The jobs, of which some name a reservation, and the reservations; half of the sites have none."""
+    draw = random.Random(f"{seed} reserved")
+    if draw.random() < 0.5:
+        return log, []
+    made, nodes = [], conf.site.nodes
+    for at in range(draw.randrange(1, 4)):
+        begin = draw.randrange(0, 7200) + draw.choice([0.0, 0.25])
+        end = begin + draw.randrange(60, 5400)
+        where = draw.choice(["all", "some", "some", "partition"])
+        if where == "some":
+            where = sorted(draw.sample(range(nodes), draw.randrange(1, nodes + 1)))
+        elif where == "partition":
+            where = f"partition={draw.choice(conf.site.partitions).name}"
+        users = draw.sample(range(len(USERS)), 3) if draw.random() < 0.6 else None
+        every = draw.choice([None, None, end - begin + 1800.0, 86400.0])
+        made.append(fs.Reservation(where, begin, end, users, f"r{at}", every))
+    named = [
+        next(
+            (each.name for each in draw.sample(made, len(made)) if user in (each.users or ()) and draw.random() < 0.5),
+            "",
+        )
+        for user in log.user.tolist()
+    ]
+    return log.with_columns(reservation=np.array(named, dtype=str)), made
+
+
+def occurrences(each, until):
+    """Begins and ends of a reservation."""
+    begin, end = each.begin, each.end
+    while begin < until:
+        yield begin, end
+        if each.every is None:
+            return
+        begin, end = begin + each.every, end + each.every
+
+
+def stay_off(result, reservations, machine, over_run=0.0):
+    """Test by the record of a run that no limit reaches into others' reservations, and that jobs of one keep to it."""
+    held, jobs = result.allocations, result.jobs
+    until = float(np.nanmax(jobs["finish"])) if len(jobs["finish"]) else 0.0
+    named = jobs["reservation"].tolist()
+    count = 0
+    for row, job in enumerate(held["job"].tolist()):
+        nodes = set(held["nodes"][held["node_offsets"][row] : held["node_offsets"][row + 1]].tolist())
+        start, end = float(held["begin"][row]), float(held["end"][row])
+        for each in reservations:
+            reserved = set(each.node_numbers(machine).tolist())
+            times = list(occurrences(each, until))
+            if each.name and named[job] == each.name:
+                assert nodes <= reserved
+                (last,) = (last for first, last in times if np.floor(first) <= start < np.ceil(last))
+                assert end <= np.ceil(last) + over_run + 30.0
+                count += 1
+            elif nodes & reserved:
+                ends = start + float(jobs["estimate"][job])
+                assert not any(first < ends and start < last for first, last in times)
+    return count
 
 
 def failures_of(seed, nodes):
@@ -142,9 +202,9 @@ def trace(draw, nodes, latest):
 class Both:
     """Both controllers: what they are told is the same, and so must be what they say."""
 
-    def __init__(self, site, priorities, begin):
+    def __init__(self, site, priorities, begin, booked=()):
         assert not only_in_python(site, priorities)
-        self.other, self.one = (of.Controller(site, priorities, begin) for of in (compiled, written))
+        self.other, self.one = (of.Controller(site, priorities, begin, booked) for of in (compiled, written))
         self.acts = 0
 
     def submit(self, job, now, nice=0.0):

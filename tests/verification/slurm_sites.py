@@ -15,7 +15,7 @@ import faultsim as fs
 from faultsim.simulation import slurm_run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from helpers.slurm_sites import Both, random_site
+from helpers.slurm_sites import Both, random_site, with_reservations
 
 #: Seconds after which nothing is expected of jobs that can never run.
 GIVE_UP = 1200.0
@@ -28,8 +28,8 @@ def main() -> int:
     args = parser.parse_args()
     pairs: list[Both] = []
 
-    def make(site, priorities, begin, engine):
-        pairs.append(Both(site, priorities, begin))
+    def make(site, priorities, begin, booked, engine):
+        pairs.append(Both(site, priorities, begin, booked))
         return pairs[-1], ""
 
     slurm_run.controller_of, slurm_run.GIVE_UP = make, GIVE_UP
@@ -37,9 +37,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(args.first, args.first + args.sites):
             conf, log, failures = random_site(Path(folder), seed)
+            log, reserved = with_reservations(seed, conf, log)
             pairs.clear()
             try:
-                fs.simulate(log, conf.site, scheduler=conf.scheduler, failures=failures, oversized="drop")
+                fs.simulate(
+                    log, conf.site, scheduler=conf.scheduler, failures=failures, reservations=reserved, oversized="drop"
+                )
             except fs.FaultsimError as error:
                 if "deadlock" not in str(error) and not str(error).startswith("all "):
                     differ.append(seed)

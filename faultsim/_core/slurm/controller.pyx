@@ -7,9 +7,9 @@ from libc.stdlib cimport free
 from libc.string cimport memmove, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros, enlarged
-from faultsim._core.slurm.loops cimport slurm_cycle, slurm_leave, slurm_pass
+from faultsim._core.slurm.loops cimport slurm_book, slurm_cycle, slurm_leave, slurm_next_edge, slurm_pass
 from faultsim._core.slurm.rules cimport (
-    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_form_t, slurm_job_t,
+    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_form_t, slurm_job_t,
     slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport slurm_choose, slurm_reset_keys
@@ -18,9 +18,9 @@ from faultsim._core.thresholds cimport thresholds
 
 # Priority of the first job with ``PriorityType=priority/basic``, and the largest: priorities are words of 32 bits.
 cdef int64_t FIRST_PRIORITY = 4294901759, LARGEST_PRIORITY = 4294967295
-# Seconds between two looks at time limits; for which the nodes of a stopped job take no other; and until a requeued job
+# Seconds between two looks at time limits, and at reservations; for which the nodes of a stopped job take no other; and until a requeued job
 # is eligible.
-cdef double TIME_CHECK = 30.0, CLEAN_UP = 1.0, REQUEUE_DELAY = 121.0
+cdef double TIME_CHECK = 30.0, RESERVED_CHECK = 5.0, CLEAN_UP = 1.0, REQUEUE_DELAY = 121.0
 
 # An account, or a user in an account.
 cdef struct share_node_t:
@@ -66,12 +66,14 @@ cdef class Controller:
         What priorities depend on, by the fair tree.
     begin : float
         The second in which it starts: periods are counted from it.
+    booked : sequence of Booked
+        Reservations.
     """
 
     cdef slurm_t s
     cdef arena_t arena
     cdef object site, priorities, settings
-    cdef dict forms, users, pairs, trees, later, dirty, parts
+    cdef dict forms, users, pairs, trees, later, dirty, parts, reservations
     cdef set numbered
     cdef list fresh
     cdef share_node_t *tree
@@ -80,6 +82,8 @@ cdef class Controller:
     cdef double *over        # per partition: seconds
     cdef int32_t *scratch
     cdef double begin, asked, full, cycle, period, last_period, rate, delay, full_step, cycle_step
+    cdef double edge, over_run       # when a begin or end of a reservation is noticed; seconds
+    cdef int32_t reserved_runs
     cdef double age, fairshare, job_size, max_age
     cdef bint requested, at_once, basic, backfills, favors_small, by_time, only_rises
     cdef int64_t cluster_nodes, cluster_cpus, waiting
@@ -108,7 +112,7 @@ cdef class Controller:
         free(self.scratch)
         arena_free(&self.arena)
 
-    def __init__(self, site, priorities, double begin):
+    def __init__(self, site, priorities, double begin, booked=()):
         settings = site.conf.settings
         self.site, self.priorities, self.settings = site, priorities, settings
         self.forms, self.users, self.pairs, self.trees = {}, {}, {}, {}
@@ -131,6 +135,7 @@ cdef class Controller:
         self.cluster_nodes, self.cluster_cpus = priorities.cluster.nodes, priorities.cluster.cpus
         self.set_nodes(site)
         self.set_options(settings)
+        self.set_booked(booked)
         self.set_tree(priorities.accounts)
         self.rank_all()
 
@@ -215,6 +220,31 @@ cdef class Controller:
         s.most_user_part, s.one_plan = settings["bf_max_job_user_part"], settings["bf_one_resv_per_job"]
         s.depth, s.part_depth = settings["default_queue_depth"], settings["partition_job_depth"]
         return 0
+
+    cdef int set_booked(self, booked) except -1:
+        cdef slurm_t *s = &self.s
+        cdef int32_t i
+        cdef slurm_booked_t *b
+        s.open_, s.away = self.new_mask(()), self.new_mask(())
+        s.n_booked = len(booked)
+        s.booked = <slurm_booked_t *>self.zeros(s.n_booked, sizeof(slurm_booked_t))
+        for i, each in enumerate(booked):
+            b = &s.booked[i]
+            b.first_start, b.first_end, b.every = each.first.start, each.first.end, each.every
+            b.maintenance, b.all_nodes = each.first.maintenance, each.first.all_nodes
+            b.nodes = self.new_mask(each.first.nodes)
+        self.reservations = {each.first.name: i for i, each in enumerate(booked)}
+        self.over_run = 60.0 * self.settings["ResvOverRun"]
+        slurm_book(s, self.begin)
+        self.edge = self.edge_after(self.begin)
+        return 0
+
+    cdef double edge_after(self, double now):
+        """When the first begin or end of a reservation after now is noticed."""
+        cdef double edge = slurm_next_edge(&self.s, now)
+        if not isfinite(edge):
+            return INFINITY
+        return self.begin + RESERVED_CHECK * ceil((edge - self.begin) / RESERVED_CHECK)
 
     # -- the tree of accounts
 
@@ -396,8 +426,8 @@ cdef class Controller:
         cdef slurm_record_t *r
         cdef int32_t at = job.job, form
         self.periods(now - 1)
-        if job.reservation or job.array:
-            raise ValueError("the compiled controller takes no reservations and no arrays")
+        if job.array:
+            raise ValueError("the compiled controller takes no arrays")
         self.room_for(at, len(job.partitions))
         weights, priorities, cluster = self.priorities.weights, self.priorities, self.priorities.cluster
         flags, ask = weights.flags, job.ask
@@ -408,6 +438,7 @@ cdef class Controller:
         j.user, j.pair = self.number(self.users, job.user), self.number(self.pairs, (job.account, job.user))
         if len(self.users) > s.users or len(self.pairs) > s.pairs:
             self.more_users()
+        j.reservation = self.reservations[job.reservation] if job.reservation else -1
         j.nodes, j.submit, j.limit = max(1, ask.min_nodes), job.submit, job.limit
         j.eligible, j.accrue, j.nice, j.cpus = now, -1.0, nice, ask.need
         if j.association >= 0:
@@ -457,6 +488,7 @@ cdef class Controller:
         self.periods(now - 1)
         self.charge(run, now)
         slurm_leave(&self.s, run)
+        self.reserved_runs -= j.reservation >= 0
         free(run)
         if again is None:
             j.state = SLURM_GONE
@@ -478,10 +510,13 @@ cdef class Controller:
     # -- the queue
 
     cdef bint goes_before(self, int32_t one, int32_t other) noexcept:
-        """By tier, priority and submission; records of one job keep the order of its partitions."""
+        """Those in reservations first, then by tier, priority and submission; records of one job keep the order of its partitions."""
         cdef slurm_record_t *a = &self.s.record[one]
         cdef slurm_record_t *b = &self.s.record[other]
         cdef double first, second
+        cdef bint reserved = self.s.job[a.job].reservation >= 0
+        if reserved != (self.s.job[b.job].reservation >= 0):
+            return reserved
         if a.tier != b.tier:
             return a.tier > b.tier
         if a.priority != b.priority:
@@ -558,7 +593,7 @@ cdef class Controller:
         cdef double soon = INFINITY
         cdef int32_t i
         for i in range(self.s.n_running):
-            if self.s.by_end[i].end >= soon:
+            if self.s.by_end[i].end >= soon and not self.reserved_runs:
                 break
             soon = min(soon, self.s.by_end[i].run.kill_at)
         for job in self.later:
@@ -569,6 +604,7 @@ cdef class Controller:
             soon = min(soon, min(self.cycle, self.full))
             if self.requested:
                 soon = min(soon, self.asked + self.delay)
+            soon = min(soon, self.edge)
         return max(now + 1, soon)
 
     cdef double grid(self, double now, double step):
@@ -586,7 +622,7 @@ cdef class Controller:
         acts = SlurmActs()
         self.periods(now)
         over = []
-        if s.n_running and s.by_end[0].end <= now:
+        if s.n_running and (s.by_end[0].end <= now or self.reserved_runs):
             over = [s.running[i].job for i in range(s.n_running) if s.running[i].kill_at <= now]
         for job in over:
             self.stop(job, now, acts)
@@ -598,6 +634,11 @@ cdef class Controller:
             del self.later[job]
             self.fresh.append(job)
             self.join(job)
+        if s.n_booked:
+            slurm_book(s, now)
+            if self.edge <= now:
+                self.requested = True
+                self.edge = self.edge_after(now)
         due_full, due_cycle = self.full <= now, self.cycle <= now
         if due_full:
             self.full = self.grid(now, self.full_step)
@@ -636,6 +677,7 @@ cdef class Controller:
         cdef slurm_run_t *run
         cdef slurm_job_t *j
         cdef int32_t i, k
+        cdef double until
         cdef SlurmStart start
         if code != OK:
             raise MemoryError
@@ -648,6 +690,12 @@ cdef class Controller:
             if isfinite(run.end):
                 run.kill_at = ceil((run.end + self.over[run.partition] - self.begin) / TIME_CHECK)
                 run.kill_at = self.begin + TIME_CHECK * run.kill_at
+            if j.reservation >= 0:
+                self.reserved_runs += 1
+                until = s.booked[j.reservation].end + self.over_run
+                if isfinite(until):      # and is noticed after it
+                    until = floor((until - self.begin) / TIME_CHECK) + 1.0
+                    run.kill_at = min(run.kill_at, self.begin + TIME_CHECK * until)
             if s.form[s.record[j.first].form].takes_whole:
                 j.cpus = 0.0
                 for k in range(run.n):

@@ -7,3 +7,7 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil
 cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil
 # A run that has ended leaves `running` and `by_end`, and gives its nodes back; its memory is the caller's.
 cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil
+# Reservations as they are at a time.
+cdef void slurm_book(slurm_t *s, double now) noexcept nogil
+# The first begin or end of a reservation after a time, after `slurm_book`; infinite if there is none.
+cdef double slurm_next_edge(const slurm_t *s, double now) noexcept nogil

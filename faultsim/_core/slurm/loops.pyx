@@ -1,6 +1,6 @@
 """Passes of the main loop, and cycles of the backfill loop (model.md#slurm-passes, model.md#slurm-backfill)."""
 
-from libc.math cimport INFINITY, fmod
+from libc.math cimport INFINITY, ceil, floor, fmod
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
 from faultsim._core.containers.memory cimport enlarged
 from faultsim._core.slurm.rules cimport (
-    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_end_t, slurm_form_t, slurm_job_t,
+    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_end_t, slurm_form_t, slurm_job_t,
     slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
@@ -18,6 +18,7 @@ from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
     FIRST_WINDOW = 30        # seconds to which ends of jobs are taken together at first
+    MOVES = 10               # times that maintenance may move the start of a job in one attempt
 
 
 # -- jobs that run
@@ -101,6 +102,111 @@ cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil:
     s.job[run.job].run = NULL
 
 
+# -- reservations
+
+cdef void slurm_book(slurm_t *s, double now) noexcept nogil:
+    cdef int32_t i
+    cdef slurm_booked_t *b
+    cdef double k
+    for i in range(s.n_booked):
+        b = &s.booked[i]
+        k = 0.0
+        if b.every > 0.0:
+            k = max(0.0, floor((now - b.first_end) / b.every) - 1.0)
+            while ceil(b.first_end + k * b.every) <= now:
+                k += 1.0
+        b.start, b.end = floor(b.first_start + k * b.every), ceil(b.first_end + k * b.every)
+
+
+cdef double slurm_next_edge(const slurm_t *s, double now) noexcept nogil:
+    cdef int32_t i
+    cdef const slurm_booked_t *b
+    cdef double first = INFINITY
+    for i in range(s.n_booked):
+        b = &s.booked[i]
+        if b.start > now:
+            first = min(first, b.start)
+        elif b.end > now:
+            first = min(first, b.end)
+    return first
+
+
+cdef inline bint meets(const slurm_booked_t *b, double start, double end) noexcept nogil:
+    """Whether a job of this interval would run into a reservation."""
+    return b.start < end and start < b.end
+
+
+cdef inline bint may_start(const slurm_t *s, const slurm_job_t *job, double now) noexcept nogil:
+    """Whether a job's reservation, if it has one, is active."""
+    cdef const slurm_booked_t *own
+    if job.reservation < 0:
+        return True
+    own = &s.booked[job.reservation]
+    return own.start <= now < own.end
+
+
+cdef void reserve_away(slurm_t *s, const slurm_job_t *job, double start, double end) noexcept nogil:
+    """Nodes that reservations of others keep from a job of this interval, into `away`."""
+    cdef int32_t i, k
+    memset(s.away, 0, <size_t>s.words * sizeof(uint64_t))
+    for i in range(s.n_booked):
+        if i != job.reservation and meets(&s.booked[i], start, end):
+            for k in range(s.words):
+                s.away[k] |= s.booked[i].nodes[k]
+
+
+cdef bint lies_within(const slurm_t *s, const uint64_t *one, const uint64_t *other) noexcept nogil:
+    cdef int32_t i
+    for i in range(s.words):
+        if one[i] & ~other[i]:
+            return False
+    return True
+
+
+cdef bint move_behind(slurm_t *s, const slurm_record_t *r, const slurm_job_t *job, double *start) noexcept nogil:
+    """Move the start of a job behind maintenance that takes all nodes of its partition; whether it may start at all."""
+    cdef int32_t i, turn
+    cdef const slurm_booked_t *b
+    cdef double last
+    if job.reservation >= 0:
+        start[0] = max(start[0], s.booked[job.reservation].start)
+        return True
+    for turn in range(MOVES):
+        last = -1.0
+        for i in range(s.n_booked):
+            b = &s.booked[i]
+            if (b.maintenance or b.all_nodes) and meets(b, start[0], start[0] + r.limit) and lies_within(
+                s, s.of_partition[r.partition], b.nodes
+            ):
+                last = max(last, b.end)
+        if last < 0.0:
+            return True
+        start[0] = last
+    return False
+
+
+cdef double after_others(slurm_t *s, const slurm_record_t *r, const slurm_job_t *job, double now, double start,
+                         double later) noexcept nogil:
+    """When to try again for a job that would start at a time, if reservations of others are in its way."""
+    cdef int32_t i
+    cdef const slurm_booked_t *b
+    cdef const uint64_t *nodes = s.of_partition[r.partition]
+    cdef bint overlap = False
+    cdef double first = INFINITY, again
+    if job.reservation >= 0:
+        nodes = s.booked[job.reservation].nodes
+    for i in range(s.n_booked):
+        b = &s.booked[i]
+        if b.end >= start:
+            first = min(first, b.end)
+        if i != job.reservation and meets(b, start, start + r.limit) and not (job.reservation >= 0 and b.maintenance):
+            overlap = overlap or count_both(s, b.nodes, nodes) > 0
+    if not overlap or first == INFINITY:
+        return later
+    again = ceil(first / s.resolution) * s.resolution + 1.0
+    return again if again < now + s.window and (not later or again < later) else later
+
+
 # -- the main loop
 
 cdef int32_t count_both(const slurm_t *s, const uint64_t *one, const uint64_t *other) noexcept nogil:
@@ -118,9 +224,12 @@ cdef bint gives_no_place(const slurm_t *s, const slurm_record_t *r, double now) 
 
 
 cdef void close_partition(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
-    """Let no later job of a partition start in this pass."""
+    """Let no later job of a partition, or of a reservation, start in this pass."""
     cdef int32_t i
     if gives_no_place(s, r, now):
+        return
+    if s.job[r.job].reservation >= 0:
+        s.booked[s.job[r.job].reservation].closed = True
         return
     s.closed[r.partition] = True
     open_[0] -= 1
@@ -129,11 +238,11 @@ cdef void close_partition(slurm_t *s, const slurm_record_t *r, double now, int32
 
 
 cdef bint finds_when_empty(slurm_t *s, const slurm_form_t *f) noexcept nogil:
-    """Whether a job that found no nodes would find some if its usable nodes were empty."""
+    """Whether a job that found no nodes would find some if what it was offered were empty."""
     cdef int32_t i, n = 0
     cdef uint64_t rest
     for i in range(s.words):
-        rest = s.usable[i] & f.nodes[i]
+        rest = s.open_[i] & f.nodes[i]
         n += fs_popcount(rest)
         if rest & s.cleaning[i]:
             return True
@@ -145,12 +254,35 @@ cdef bint finds_when_empty(slurm_t *s, const slurm_form_t *f) noexcept nogil:
     return n >= f.least and slurm_choose(s, f, s.candidates, &s.empty) >= 0
 
 
+cdef bint stays_clear(slurm_t *s, const slurm_job_t *job, const slurm_form_t *f, double now) noexcept nogil:
+    """Offer a job only nodes of its reservation, and none that others' keep from it; False if its reservation has too
+    few left, which then is closed to all in this pass."""
+    cdef const uint64_t *own
+    cdef int32_t k, n = 0
+    reserve_away(s, job, now, now + 60.0 * job.limit)
+    if job.reservation >= 0:
+        own = s.booked[job.reservation].nodes
+        for k in range(s.words):
+            n += fs_popcount(own[k] & ~s.away[k])
+            s.open_[k] &= own[k]
+        if n < f.least:
+            for k in range(s.words):
+                s.usable[k] &= ~own[k]
+            return False
+    for k in range(s.words):
+        s.open_[k] &= ~s.away[k]
+    return True
+
+
 cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
     cdef int32_t i, k, n, open_ = 0
     cdef int64_t count = 0
     cdef slurm_record_t *r
+    cdef const slurm_job_t *job
     cdef const slurm_form_t *f
     s.n_started = 0
+    for i in range(s.n_booked):
+        s.booked[i].closed = False
     memcpy(s.usable, s.up, <size_t>s.words * sizeof(uint64_t))
     memset(s.closed, 0, <size_t>s.partitions * sizeof(bint))
     memset(s.count_part, 0, <size_t>s.partitions * sizeof(int32_t))
@@ -160,7 +292,8 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
         if not open_:            # the rest is refused, and changes nothing
             break
         r = &s.record[s.queue[i]]
-        if s.job[r.job].state != SLURM_WAITING:
+        job = &s.job[r.job]
+        if job.state != SLURM_WAITING or not may_start(s, job, now):
             continue
         s.count_part[r.partition] += 1
         if s.part_depth and s.count_part[r.partition] > s.part_depth:
@@ -169,7 +302,7 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             if count > s.depth:
                 break
             count += 1
-        if s.closed[r.partition]:
+        if s.closed[r.partition] or (job.reservation >= 0 and s.booked[job.reservation].closed):
             continue
         f = &s.form[r.form]
         if count_both(s, s.usable, s.of_partition[r.partition]) < f.least:
@@ -177,7 +310,11 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             continue
         slurm_reset_keys(s, f.nodes)
         for k in range(s.words):
-            s.candidates[k] = s.usable[k] & s.of_partition[r.partition][k] & ~s.cleaning[k]
+            s.open_[k] = s.usable[k] & s.of_partition[r.partition][k]
+        if s.n_booked and not stays_clear(s, job, f, now):
+            continue
+        for k in range(s.words):
+            s.candidates[k] = s.open_[k] & ~s.cleaning[k]
         n = slurm_choose(s, f, s.candidates, &s.room)
         if n < 0:
             if finds_when_empty(s, f):
@@ -410,19 +547,40 @@ cdef int32_t answer_for(slurm_t *s, const slurm_record_t *r, double now, double 
 
 # -- a cycle
 
-cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double start,
-                  double *later) noexcept nogil:
+# What `offered` returns.
+cdef enum offer_t:
+    TOO_FEW = 0
+    ENOUGH = 1
+    GIVEN_UP = 2
+
+
+cdef offer_t offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, double now, double *start_at,
+                     double *later) noexcept nogil:
     """Nodes that are free of plans for a job from a time on, into `candidates`, and when to try again (0: never).
-    Whether the job could use enough of them if they were empty."""
+    Whether the job could use enough of them if they were empty; reservations may move the time."""
     cdef int32_t at, i
     cdef bint enough = True
     cdef uint64_t some
-    cdef double end = start + r.limit
+    cdef double start, end
     cdef const uint64_t *part = s.of_partition[r.partition]
+    cdef const slurm_job_t *job = &s.job[r.job]
     cdef const slurm_slot_t *slot
     later[0] = 0.0
+    if s.n_booked:
+        if not move_behind(s, r, job, start_at):
+            return GIVEN_UP
+        if job.reservation >= 0 and start_at[0] >= s.booked[job.reservation].end:
+            return GIVEN_UP
+        reserve_away(s, job, start_at[0], start_at[0] + r.limit)
+        for i in range(s.words):
+            s.open_[i] = part[i] & ~s.away[i]
+            if job.reservation >= 0:
+                s.open_[i] &= s.booked[job.reservation].nodes[i]
+        part = s.open_
+    start = start_at[0]
+    end = start + r.limit
     for i in range(s.words):
-        s.candidates[i] = f.fitting[i] & s.up[i]
+        s.candidates[i] = f.fitting[i] & s.up[i] & part[i]
     for at in range(slot_ending(s, start, False), s.slots):
         slot = s.slot[at]
         if not later[0] and at + 1 < s.slots:
@@ -440,7 +598,9 @@ cdef bint offered(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, do
             enough = some != 0 and (f.least == 1 or count_both(s, s.candidates, s.candidates) >= f.least)
         elif later[0]:       # slots that follow only take nodes away
             break
-    return enough and count_both(s, s.candidates, s.candidates) >= f.least
+    if s.n_booked:
+        later[0] = after_others(s, r, job, now, start, later[0])
+    return ENOUGH if enough and count_both(s, s.candidates, s.candidates) >= f.least else TOO_FEW
 
 
 cdef bint too_many(slurm_t *s, const slurm_record_t *r) noexcept nogil:
@@ -478,9 +638,13 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
     cdef double start = now, later, at = now, begin, end
     cdef bint no_plan = gives_no_place(s, r, now), cleaning
     cdef int32_t n, i, node
+    cdef offer_t offer
     while True:
         n = -1
-        if offered(s, r, f, start, &later):
+        offer = offered(s, r, f, now, &start, &later)
+        if offer == GIVEN_UP:
+            return GOES_ON
+        if offer == ENOUGH:
             if r.tested != s.cycles:
                 r.tested = s.cycles
                 tests[0] += 1
@@ -581,6 +745,8 @@ cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
     for i in range(s.queued):
         r = &s.record[s.queue[i]]
         if s.job[r.job].state != SLURM_WAITING or s.job[r.job].refused == s.cycles:
+            continue
+        if not may_start(s, &s.job[r.job], now):
             continue
         if tests >= s.most_tests:
             break

@@ -53,6 +53,7 @@ cdef struct slurm_job_t:
     int32_t first, records   # its records
     int32_t association      # in the tree of accounts; -1: none
     int32_t user, pair       # number of the user, and of the user in the account
+    int32_t reservation      # in which it runs; -1: none
     int32_t nodes            # at least one
     double submit, limit     # seconds; minutes
     double eligible, accrue  # accrue < 0: not yet
@@ -67,7 +68,7 @@ cdef struct slurm_job_t:
 cdef struct slurm_run_t:
     int32_t job, partition, n
     bint exclusive
-    double start, end, kill_at       # kill_at: when the end of its time is noticed
+    double start, end, kill_at       # kill_at: when the end of its time, or of its reservation, is noticed
     double billing, usage_factor
     int32_t *nodes
     int32_t *cpus
@@ -81,6 +82,15 @@ cdef struct slurm_end_t:
     slurm_run_t *run
     int32_t job, node, cpus, gpus, partition
     bint exclusive
+
+# Nodes that are reserved in [start, end), in whole seconds: the occurrence that is not over of one that comes again
+# `every` seconds after `first_start`; 0: it comes once.
+cdef struct slurm_booked_t:
+    double first_start, first_end, every
+    double start, end
+    uint64_t *nodes
+    bint maintenance, all_nodes
+    bint closed              # in this pass
 
 # An interval [begin, end) and the nodes that no plan holds in it; slots follow each other without a gap.
 cdef struct slurm_slot_t:
@@ -120,6 +130,8 @@ cdef struct slurm_t:
     int32_t n_running, running_room
     slurm_run_t **started    # by the last loop, in order
     int32_t n_started, started_room
+    slurm_booked_t *booked
+    int32_t n_booked
     # settings
     double window, resolution, late, linear, min_age
     int64_t min_priority
@@ -145,6 +157,8 @@ cdef struct slurm_t:
     uint64_t *candidates
     uint64_t *planned
     uint64_t *usable
+    uint64_t *open_          # what a job is offered of `usable`
+    uint64_t *away           # nodes that reservations of others keep from a job
     uint64_t *idle
     uint64_t *touched        # nodes that a test in the future has given something back to
     bint *closed

@@ -251,7 +251,7 @@ class _Cycle:
             free &= slot.nodes
         if self._others_overlap(own, part_nodes, start, end):
             ends = [each.end for each in self._state.reservations if each.end >= start]
-            if ends:
+            if ends and min(ends) < math.inf:
                 again = math.ceil(min(ends) / self._resolution) * self._resolution + 1
                 if again < self._window_end and (not later or again < later):
                     later = again

@@ -7,6 +7,7 @@ It holds no clock.  A caller that has one reports what happens, calls `Controlle
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from faultsim.reference.slurm import priority as rules
@@ -19,12 +20,14 @@ from faultsim.reference.slurm.limits import Limits
 from faultsim.reference.slurm.main_pass import Decisions, main_pass
 from faultsim.reference.slurm.preemption import grace_of, mode_of
 from faultsim.reference.slurm.selection import Selection
-from faultsim.reference.slurm.state import Room, Running, SlurmNodes, State, Waiting
+from faultsim.reference.slurm.state import Booked, Room, Running, SlurmNodes, State, Waiting
 
 #: Priority of the first job with ``PriorityType=priority/basic``.
 FIRST = 4294901759
 #: Seconds between two looks at time limits and grace times.
 CHECK = 30.0
+#: Seconds between two looks at reservations.
+RESERVED = 5.0
 #: Seconds for which the nodes of a job that was stopped take no other: until each has reported.
 CLEAN_UP = 1.0
 
@@ -87,9 +90,11 @@ class Controller:
         What priorities depend on.
     begin : float
         The second in which it starts: periods are counted from it.
+    booked : sequence of Booked
+        Reservations.
     """
 
-    def __init__(self, site: SlurmNodes, priorities: PrioritySite, begin: float) -> None:
+    def __init__(self, site: SlurmNodes, priorities: PrioritySite, begin: float, booked: Sequence[Booked] = ()) -> None:
         self.site, self.priorities, self.state = site, priorities, State(site, last_period=begin)
         self._limits = Limits(site)
         self._settings = site.conf.settings
@@ -99,7 +104,8 @@ class Controller:
         self._fair_tree = "NO_FAIR_TREE" not in priorities.weights.flags
         self._factors = FairTree(priorities.accounts, merge_tied=priorities.merge_tied).factors
         self._qos_usage: dict[str, float] = {}
-        self._begin = begin
+        self._begin, self._booked = begin, booked
+        self._edge = self._edge_after(begin)
         self._jobs: dict[int, Submitted] = {}
         self._running: dict[int, Running] = {}
         self._of: dict[int, Submitted] = {}
@@ -162,6 +168,7 @@ class Controller:
             soon += [self._cycle, self._full]
             if self._requested:
                 soon.append(self._asked + self._settings["batch_sched_delay"])
+            soon.append(self._edge)
         return max(now + 1, min(soon, default=math.inf))
 
     def _grid(self, now: float, step: float) -> float:
@@ -169,11 +176,20 @@ class Controller:
         step = max(1.0, float(step))
         return self._begin + step * (math.floor((now - self._begin) / step) + 1)
 
+    def _edge_after(self, now: float) -> float:
+        """When the first begin or end of a reservation after now is noticed."""
+        edge = min((each.next_edge(now) for each in self._booked), default=math.inf)
+        return self._begin + RESERVED * math.ceil((edge - self._begin) / RESERVED) if edge < math.inf else edge
+
     def _kill_at(self, run: Running) -> float:
-        """When the end of its time, or of its grace time, is noticed."""
+        """When the end of its time, of its grace time or of its reservation is noticed; that of the latter after it."""
         over = 0.0 if run.grace_end is not None else 60.0 * self._over(run)
-        late = math.ceil((run.end + over - self._begin) / CHECK)
-        return self._begin + CHECK * late if math.isfinite(run.end) else math.inf
+        late = math.inf
+        if math.isfinite(run.end):
+            late = math.ceil((run.end + over - self._begin) / CHECK)
+        if run.reserved_until < math.inf:
+            late = min(late, math.floor((run.reserved_until - self._begin) / CHECK) + 1)
+        return self._begin + CHECK * late
 
     def _over(self, run: Running) -> float:
         own = self.site.partitions[run.partition].over_time_limit
@@ -190,6 +206,9 @@ class Controller:
         for node in [node for node, until in self._dirty.items() if until <= now]:
             del self._dirty[node]
             self._at_once = True
+        if self._edge <= now:
+            self._requested = True
+            self._edge = self._edge_after(now)
         for job, held in list(self._later.items()):
             if held.eligible <= now:
                 self._jobs[job] = self._later.pop(job)
@@ -223,6 +242,7 @@ class Controller:
         """The state from which a loop decides; building the queue notices that jobs are eligible."""
         state = self.state
         state.running = list(self._running.values())
+        state.reservations = [each.at(now) for each in self._booked]
         state.cleaning = set(self._dirty)
         state.used_minutes = self._used_minutes()
         victimless = self._settings["KillWait"] + self._settings["MessageTimeout"]
@@ -244,6 +264,11 @@ class Controller:
         for run in done.started:
             held = self._jobs.pop(run.job)
             run.order = run.job
+            own = next(
+                (each for each in self.state.reservations if run.reservation and each.name == run.reservation), None
+            )
+            if own is not None:
+                run.reserved_until = own.end + 60.0 * self._settings["ResvOverRun"]
             self._running[run.job] = run
             self._select(run.job, run.nodes)
             held.accrue = None

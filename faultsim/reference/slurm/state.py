@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faultsim.data.slurm_site import SlurmPartition, SlurmRecord
 
@@ -138,6 +139,8 @@ class Running:
         As of `Waiting`.
     grace_end : float, optional
         When its grace time after preemption ends.
+    reserved_until : float
+        When its reservation ends; infinite without one.
     """
 
     job: int
@@ -156,6 +159,7 @@ class Running:
     reservation: str = ""
     order: int = 0
     grace_end: float | None = None
+    reserved_until: float = math.inf
 
     @property
     def end(self) -> float:
@@ -186,6 +190,32 @@ class Reserved:
     def meets(self, start: float, end: float) -> bool:
         """Whether a job of this interval would run into it."""
         return self.start < end and start < self.end
+
+
+@dataclass(frozen=True)
+class Booked:
+    """A reservation over time: the first time, and every `every` seconds after it (0: once)."""
+
+    first: Reserved
+    every: float = 0.0
+
+    def at(self, now: float) -> Reserved:
+        """The occurrence that is not over, in whole seconds; of one that comes once, that one."""
+        first, k = self.first, 0
+        if self.every > 0.0:
+            k = max(0, math.floor((now - first.end) / self.every) - 1)
+            while math.ceil(first.end + k * self.every) <= now:
+                k += 1
+        end = first.end + k * self.every
+        return replace(
+            first, start=float(math.floor(first.start + k * self.every)),
+            end=float(math.ceil(end)) if math.isfinite(end) else end,
+        )  # fmt: skip
+
+    def next_edge(self, now: float) -> float:
+        """The first begin or end after now."""
+        each = self.at(now)
+        return each.start if each.start > now else each.end if each.end > now else math.inf
 
 
 class Room:
