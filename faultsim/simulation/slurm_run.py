@@ -46,7 +46,7 @@ class SlurmDecisions(Scheduler):
         What they ask for on each node; None: whole nodes.
     numbers : array of int or None
         Of each row of the user's log, its row in `log`; None: the same.
-    reservations : SlurmReservations
+    reservations : SlurmReservations, optional
         Nodes that are closed to most jobs at known times.
     engine : str, default "core"
         Which controller decides: "core" or "reference".
@@ -72,8 +72,8 @@ class SlurmDecisions(Scheduler):
         log: Workload,
         estimate: Floats,
         asks: AskRows | None,
-        numbers: Integers | None,
-        reservations: SlurmReservations,
+        numbers: Integers | None = None,
+        reservations: SlurmReservations | None = None,
         engine: str = "core",
     ) -> None:
         parts = machine.site_parts()
@@ -90,6 +90,7 @@ class SlurmDecisions(Scheduler):
             for name, of in named.items()
         }
         record = record_of(slurm, log, nodes, partitions, members)
+        reservations = reservations or SlurmReservations((), log)
         self._site = SlurmNodes(record)
         self._jobs = _Jobs(log, estimate, asks, numbers, record, reservations)
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0

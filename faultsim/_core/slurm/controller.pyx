@@ -18,8 +18,8 @@ from faultsim._core.thresholds cimport thresholds
 
 # Priority of the first job with ``PriorityType=priority/basic``, and the largest: priorities are words of 32 bits.
 cdef int64_t FIRST_PRIORITY = 4294901759, LARGEST_PRIORITY = 4294967295
-# Seconds between two looks at time limits, and at reservations; for which the nodes of a stopped job take no other; and until a requeued job
-# is eligible.
+# Seconds between two looks at time limits, and at reservations; for which the nodes of a stopped job take no other; and
+# until a requeued job is eligible.
 cdef double TIME_CHECK = 30.0, RESERVED_CHECK = 5.0, CLEAN_UP = 1.0, REQUEUE_DELAY = 121.0
 
 # An account, or a user in an account.
@@ -510,7 +510,7 @@ cdef class Controller:
     # -- the queue
 
     cdef bint goes_before(self, int32_t one, int32_t other) noexcept:
-        """Those in reservations first, then by tier, priority and submission; records of one job keep the order of its partitions."""
+        """Jobs of reservations, then by tier, priority, submission; a job's records keep the order of its partitions."""
         cdef slurm_record_t *a = &self.s.record[one]
         cdef slurm_record_t *b = &self.s.record[other]
         cdef double first, second

@@ -131,12 +131,12 @@ cdef double slurm_next_edge(const slurm_t *s, double now) noexcept nogil:
     return first
 
 
-cdef inline bint meets(const slurm_booked_t *b, double start, double end) noexcept nogil:
+cdef inline bint booked_meets(const slurm_booked_t *b, double start, double end) noexcept nogil:
     """Whether a job of this interval would run into a reservation."""
     return b.start < end and start < b.end
 
 
-cdef inline bint may_start(const slurm_t *s, const slurm_job_t *job, double now) noexcept nogil:
+cdef inline bint reservation_open(const slurm_t *s, const slurm_job_t *job, double now) noexcept nogil:
     """Whether a job's reservation, if it has one, is active."""
     cdef const slurm_booked_t *own
     if job.reservation < 0:
@@ -150,7 +150,7 @@ cdef void reserve_away(slurm_t *s, const slurm_job_t *job, double start, double 
     cdef int32_t i, k
     memset(s.away, 0, <size_t>s.words * sizeof(uint64_t))
     for i in range(s.n_booked):
-        if i != job.reservation and meets(&s.booked[i], start, end):
+        if i != job.reservation and booked_meets(&s.booked[i], start, end):
             for k in range(s.words):
                 s.away[k] |= s.booked[i].nodes[k]
 
@@ -165,17 +165,17 @@ cdef bint lies_within(const slurm_t *s, const uint64_t *one, const uint64_t *oth
 
 cdef bint move_behind(slurm_t *s, const slurm_record_t *r, const slurm_job_t *job, double *start) noexcept nogil:
     """Move the start of a job behind maintenance that takes all nodes of its partition; whether it may start at all."""
-    cdef int32_t i, turn
+    cdef int32_t i, _
     cdef const slurm_booked_t *b
     cdef double last
     if job.reservation >= 0:
         start[0] = max(start[0], s.booked[job.reservation].start)
         return True
-    for turn in range(MOVES):
+    for _ in range(MOVES):
         last = -1.0
         for i in range(s.n_booked):
             b = &s.booked[i]
-            if (b.maintenance or b.all_nodes) and meets(b, start[0], start[0] + r.limit) and lies_within(
+            if (b.maintenance or b.all_nodes) and booked_meets(b, start[0], start[0] + r.limit) and lies_within(
                 s, s.of_partition[r.partition], b.nodes
             ):
                 last = max(last, b.end)
@@ -199,7 +199,9 @@ cdef double after_others(slurm_t *s, const slurm_record_t *r, const slurm_job_t 
         b = &s.booked[i]
         if b.end >= start:
             first = min(first, b.end)
-        if i != job.reservation and meets(b, start, start + r.limit) and not (job.reservation >= 0 and b.maintenance):
+        if i == job.reservation or (job.reservation >= 0 and b.maintenance):
+            continue
+        if booked_meets(b, start, start + r.limit):
             overlap = overlap or count_both(s, b.nodes, nodes) > 0
     if not overlap or first == INFINITY:
         return later
@@ -293,7 +295,7 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             break
         r = &s.record[s.queue[i]]
         job = &s.job[r.job]
-        if job.state != SLURM_WAITING or not may_start(s, job, now):
+        if job.state != SLURM_WAITING or not reservation_open(s, job, now):
             continue
         s.count_part[r.partition] += 1
         if s.part_depth and s.count_part[r.partition] > s.part_depth:
@@ -746,7 +748,7 @@ cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
         r = &s.record[s.queue[i]]
         if s.job[r.job].state != SLURM_WAITING or s.job[r.job].refused == s.cycles:
             continue
-        if not may_start(s, &s.job[r.job], now):
+        if not reservation_open(s, &s.job[r.job], now):
             continue
         if tests >= s.most_tests:
             break
