@@ -93,7 +93,7 @@ def lower(
         asks, reserved = run.machine.asks(log), SlurmReservations(run.reservations, run.log)
         acting = SlurmDecisions(run.scheduler, run.machine, log, estimate, asks, world.jobs, reserved, engine)
         if world.absences is not None:
-            world.absences = reserved.absences(world.absences)
+            world.absences, world.user_group = reserved.absences(world.absences), reserved.groups
         if acting.only_in_python:
             provenance["decided_in_python"] = acting.only_in_python
         settings = replace(settings, scheduler=acting.lower())

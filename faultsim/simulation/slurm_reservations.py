@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from faultsim.arrays import Floats
+from faultsim.arrays import Floats, Integers
 from faultsim.data.workload import Workload
 from faultsim.data.world import AbsenceRows
 from faultsim.errors import InputError, NotAvailableError, OptionError
@@ -99,8 +99,12 @@ class SlurmReservations:
     def absences(self, rows: AbsenceRows) -> AbsenceRows:
         """What an engine is to know: nodes are open to the jobs that name their reservation."""
         count = len(self._given)
-        permits = np.concatenate([np.eye(count, dtype=bool), np.zeros((1, count), bool)])
-        return replace(rows, group=np.where(self._of < 0, count, self._of).astype(np.int32), permits=permits)
+        return replace(rows, permits=np.concatenate([np.zeros((1, count), bool), np.eye(count, dtype=bool)]))
+
+    @property
+    def groups(self) -> Integers:
+        """The row of those permits that each job has: 0, or one more than the number of its reservation."""
+        return self._of + np.int32(1)
 
 
 def next_edge(booked: Sequence[Booked], now: float) -> float:

@@ -510,7 +510,7 @@ cdef class Controller:
     # -- the queue
 
     cdef bint goes_before(self, int32_t one, int32_t other) noexcept:
-        """Jobs of reservations, then by tier, priority, submission; a job's records keep the order of its partitions."""
+        """Jobs of reservations, then by tier, priority, submission; a job's records in the order of its partitions."""
         cdef slurm_record_t *a = &self.s.record[one]
         cdef slurm_record_t *b = &self.s.record[other]
         cdef double first, second
