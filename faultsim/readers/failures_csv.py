@@ -247,7 +247,8 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
             if len(fields) != len(header):
                 return None
             rows.append([parsed(fields[place], float) for place in places])
-            parts.append(fields[named].decode("utf-8", "replace") if named >= 0 else "")
+            if named >= 0:
+                parts.append(fields[named].decode("utf-8", "replace"))
         except ValueError:
             return None
         lines.append(number)
@@ -262,7 +263,7 @@ def _own(where: str, content: bytes, said: _Comments, name: str) -> FailureTrace
     if not np.isfinite(finite).all() or (values < 0).any() or (table["node"] != np.floor(table["node"])).any():
         return None
     try:
-        trace = FailureTrace(**table, part=parts, span=said.span, of=said.of, name=name)
+        trace = FailureTrace(**table, part=parts if named >= 0 else None, span=said.span, of=said.of, name=name)
         return trace._made(trace.columns, slow=said.slow)._with_names(said.nodes or (), None)
     except ValueError as error:
         raise InputError(f"{where}{_line_of(str(error), lines)}: {error}") from error

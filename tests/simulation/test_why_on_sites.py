@@ -4,13 +4,13 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from core.test_site_engines import drawn_run
 
 import faultsim as fs
 from faultsim.errors import DecisionError
 from faultsim.reference.scheduling.site_schedulers import free_now, shadow_time
 from faultsim.results.reasons import RESOURCE_WORDS
 from faultsim.results.site_waits import OTHERS_FIRST
+from helpers.site_runs import drawn_run, with_parts
 
 SITE = "site:n=1x4c4G,g=1x4c4Gx2v100"
 OPTIONS = ("scheduler", "placement", "failures", "recovery", "predictor", "checkpointing", "start_delay", "record")
@@ -68,6 +68,8 @@ def stepped(run):
 def test_both_engines_give_the_same_true_reasons(seed):
     rng = np.random.default_rng([seed, 44])
     drawn = drawn_run(rng, int(rng.integers(8, 22)))
+    if seed % 2:
+        drawn = with_parts(rng, drawn) or drawn
     for fast, plain in stepped(drawn):
         state = plain._execution.engine.state
         for job in range(len(fast.log)):
@@ -90,7 +92,7 @@ def check(state, job, reason):
         for at, word in enumerate(RESOURCE_WORDS):
             alone = [
                 None if left is None else has._replace(**{has._fields[at]: left[at]})
-                for has, left in zip(site.amounts, free, strict=True)
+                for has, left in zip(state.there(), free, strict=True)
             ]
             assert site.fits(job.ask, alone) == (word not in reason.short)
 
@@ -104,6 +106,8 @@ def test_hours_are_those_of_all_explanations():
         )
         if isinstance(drawn.recovery, fs.Hold):
             drawn = drawn.with_options(recovery=None)
+        if seed % 2:
+            drawn = with_parts(rng, drawn) or drawn
         try:
             result = drawn.with_options(log=log, record=True).simulate()
         except DecisionError:
