@@ -9,7 +9,7 @@ from faultsim.errors import InputError, OptionError
 
 LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "lublin": "Lublin-1", "sdsc-all": "SDSC, all of the log"}
 
-_FOLDERS = ("", "swf", "failures", "failures/stepfun", "failures/titan")
+_FOLDERS = ("", "swf", "failures", "failures/stepfun", "failures/titan", "slurm/ub-hpc")
 _ENDS = (".gz", "", ".xz", ".bz2")
 
 

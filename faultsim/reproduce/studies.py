@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from faultsim.reproduce import bluegene, krevat2002, li2009, oliner2004, pods, rlscheduler, torus3d, yu2010, zhang2004
+from faultsim.reproduce import (
+    bluegene,
+    krevat2002,
+    li2009,
+    oliner2004,
+    pods,
+    rlscheduler,
+    site,
+    torus3d,
+    yu2010,
+    zhang2004,
+)
 from faultsim.reproduce.krevat2002 import readings as of_krevat2002
 from faultsim.reproduce.li2009 import readings as of_li2009
 from faultsim.reproduce.oliner2004 import readings as of_oliner2004
@@ -14,7 +25,7 @@ from faultsim.reproduce.zhang2004 import readings as of_zhang2004
 #: Name -> study: the papers in the order of their years, then what is no paper's.
 STUDIES: dict[str, Study[object]] = {
     module.STUDY.name: module.STUDY
-    for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, rlscheduler, bluegene, pods, torus3d)
+    for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, rlscheduler, bluegene, pods, torus3d, site)
 }
 
 #: Name -> the readings of what its paper leaves open, where they are done.

@@ -9,6 +9,7 @@ from faultsim.reproduce.li2009 import runs as li2009
 from faultsim.reproduce.oliner2004 import runs as oliner2004
 from faultsim.reproduce.pods import runs as pods
 from faultsim.reproduce.rlscheduler import runs as rlscheduler
+from faultsim.reproduce.site import runs as site
 from faultsim.reproduce.torus3d import runs as torus3d
 from faultsim.reproduce.yu2010 import runs as yu2010
 from faultsim.reproduce.zhang2004 import runs as zhang2004
@@ -117,5 +118,11 @@ TINY = {
         torus3d.Plan(3, 60, ("4x4x8",), ("sdsc", "mira"), (0.5, 0.8), ("none", "burst 24 h")),
         ("stand-in", "one per size", "Not run", "(out/lists.png)"),
         shared=("lists", "unlisted", "scores", "saturation", "loads", "failures", "predictor"),
+    ),
+    "site": Tiny(
+        ("W", 15),
+        site.Plan(2, 250, (16.0,)),
+        ("stand-in", "One week is one week", "exact EASY", "(out/changes.png)"),
+        shared=("changes", "failures", "rates"),
     ),
 }
