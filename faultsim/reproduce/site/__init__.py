@@ -34,12 +34,12 @@ def _remarks(evidence: Evidence) -> tuple[str, ...]:
         "each submission is up to a minute later, as two runs of the real Slurm differ by seconds, too. "
         "Exact EASY decides at every event, in order of arrival, with reservations of cores, memory and GPUs; *Slurm, "
         "by arrival* has PriorityType=priority/basic, so that only plans and periods differ.",
-        f"**Kinds of jobs**: {count[GPU]:,} with GPUs; {count[LARGE]:,} large: without GPUs, of 32 cores or more, of "
-        f"several nodes, or alone on a node; {count[SMALL]:,} small: the others; {count[LIGHT]:,} of light users: those "
+        f"**Kinds of jobs**: {count[GPU]:,} with GPUs; {count[LARGE]:,} large: no GPUs, and 32 cores or more, "
+        f"several nodes, or a node alone; {count[SMALL]:,} small: the others; {count[LIGHT]:,} of light users: those "
         "with the least work, who have a tenth of it together.",
-        "**Seen before.** Hypotheses and rules were written before the first full run. Seen were the mean "
-        "wait of the week with bf_window=1d, which was shorter than today's, and that of the first 1,500 jobs, which was "
-        "shortest with bf_max_job_user=0.",
+        "**Seen before.** Hypotheses and rules were written before the first full run. Seen were the mean wait of the "
+        "week with bf_window=1d, which was shorter than today's, and that of the first 1,500 jobs, which was shortest "
+        "with bf_max_job_user=0.",
         "**Failures** of nodes are independent here, which they are not on real machines, and an added node does not "
         "fail. Without failures jobs follow JobRequeue=0 of the site, which then changes nothing.",
     )
@@ -52,7 +52,7 @@ STUDY = Study(
     description="Change one thing of a site's Slurm configuration, without failures and with, and compare.",
     quick="the first 2,000 jobs, two replicates, one rate of failures: under a minute",
     files=tuple(FILES.values()),
-    options=replicates(4),
+    options=replicates(3),
     plan=plan,
     prepare=_prepare,
     claims=CLAIMS,

@@ -1,8 +1,8 @@
 """What a site would gain, as hypotheses.
 
-The hypotheses and their rules were written before the first full run; what had been seen is in the remarks.  An
-interval is a 95 % jackknife interval: over the days of the week, where a change of the configuration is compared with
-today, each day of all replicates being one value; over replicates, where failures are.  All settings meet the same jobs.
+The hypotheses and rules were written before the first full run; the remarks have what was seen before.  An interval is
+a 95 % jackknife interval: over the days of the week, where a change of the configuration is compared with today, each
+day of all replicates being one value; over replicates, where failures are. All settings meet the same jobs.
 """
 
 import math

@@ -62,12 +62,14 @@ def failures_figure(e: Evidence) -> "Figure":
                     label=label if at == 0 else None,
                 )  # fmt: skip
     base = e.sums("delay", _TODAY).sum(-1) / e.sums("jobs", _TODAY).sum(-1)
+    most = [float(ax.dataLim.y1) for ax in (left, right)]
     left.axhspan(base.min(), base.max(), color="#c0c0c0", alpha=0.6, label="without failures")
-    for ax, title in ((left, "Hours in the system beyond the run time"), (right, "Work lost or on checkpoints, %")):
+    titles = ("Hours beyond the run time", "Work lost or on checkpoints, %")
+    for ax, title, top in zip((left, right), titles, most, strict=True):
         ax.set_xticks(place, [f"{rate:g}" for rate in e.what.rates])
         ax.set_xlim(-0.6, len(place) - 0.4)
         tidy(ax, x="failures of a node in a year", title=title)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.1 * top)
     left.legend(frameon=False, fontsize=9, loc="best")
     figure.suptitle(f"What failures cost: a dot for each replicate{_quick(e)}", fontsize=11)
     return figure
@@ -89,7 +91,7 @@ def rates_figure(e: Evidence) -> "Figure":
             ax.plot(np.full(len(more), at), more, ("o", "s")[kept], color=PALETTE[kept], markersize=4)
             ax.plot([at - 0.3, at + 0.3], [more.mean()] * 2, color=PALETTE[kept], linewidth=1.5)
         ax.set_xticks(range(len(columns)), ["none", *(f"{rate:g}{' c' if kept else ''}" for rate, kept in columns[1:])])
-        tidy(ax, x="failures of a node in a year, c: checkpoints", title=change)
+        tidy(ax, x="failures a year, c: checkpoints", title=change)
     figure.suptitle(f"Change of the hours in the system beyond the run time, %{_quick(e)}", fontsize=11)
     return figure
 

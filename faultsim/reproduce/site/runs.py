@@ -88,9 +88,9 @@ class DaySum:
 
 def lost(result: Result) -> float:
     """Core-seconds lost by failures or spent on checkpoints, in percent of those that counted."""
-    jobs, used = result.jobs, result.workload.runtime * result.jobs["cores"]
-    spent = float((jobs["lost_work"] * jobs["cores"]).sum() + (jobs["checkpoint_time"] * jobs["cores"]).sum())
-    return 100 * spent / float(used.sum())
+    jobs = result.jobs
+    spent = float((jobs["lost_work"] + jobs["checkpoint_time"] * jobs["size"]).sum())
+    return 100 * spent / float((result.workload.runtime * jobs["size"]).sum())
 
 
 SUMS = ("jobs", "wait", "delay", "slowdown")
@@ -105,7 +105,7 @@ COLUMNS: Columns = {
 class Plan:
     """What to run."""
 
-    replicates: int = 4
+    replicates: int = 3
     jobs: int | None = None
     rates: Sequence[float] = RATES
     failing: Sequence[str] = FAILING
@@ -120,7 +120,7 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: two replicates of the first 2,000 jobs, at the highest rate alone."""
-    return Plan(replicates or 2, 2000, RATES[-1:]) if quick else Plan(replicates or 4)
+    return Plan(replicates or 2, 2000, RATES[-1:]) if quick else Plan(replicates or 3)
 
 
 @dataclass(frozen=True)
