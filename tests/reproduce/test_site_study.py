@@ -67,6 +67,14 @@ def test_claims_follow_the_numbers():
     assert {label for label, each in same.items() if each is Verdict.HOLDS} == {"W1", "W5", "W11"}
 
 
+def test_the_largest_day():
+    evidence = made()
+    key = Key("bf_window=1d")
+    assert np.isnan(evidence.largest_day("wait", Key(NOW), Key(NOW)))
+    evidence.runs[key][f"wait {ALL} 2"] = 3 * evidence.runs[key][f"wait {ALL} 2"]
+    assert evidence.largest_day("wait", Key(NOW), key) == 1.0
+
+
 def test_kinds_of_jobs_and_the_column():
     week = load(None, seed=0, jobs=300)
     log = week.log

@@ -1,12 +1,13 @@
 """What would this site gain?  A week of a site under its own Slurm, with one thing changed, also under failures."""
 
+import math
 from pathlib import Path
 
 from faultsim.reproduce.report import Input
 from faultsim.reproduce.site.claims import CLAIMS, SETTINGS
 from faultsim.reproduce.site.figures import FIGURES, grids, run_rows
 from faultsim.reproduce.site.inputs import FILES, GPU, KINDS, LARGE, LIGHT, SMALL, load
-from faultsim.reproduce.site.runs import Evidence, Plan, plan, run_list
+from faultsim.reproduce.site.runs import NOW, Evidence, Key, Plan, plan, run_list
 from faultsim.reproduce.study import Prepared, Study, drawings, replicates
 
 __all__ = ["CLAIMS", "STUDY", "reproduce"]
@@ -23,12 +24,19 @@ def _inputs(evidence: Evidence) -> list[Input]:
 
 
 def _remarks(evidence: Evidence) -> tuple[str, ...]:
+    limited = Key("bf_max_job_user=20")
+    change, day = evidence.change("wait", Key(NOW), limited), evidence.largest_day("wait", Key(NOW), limited)
+    carried = (
+        f": of what days change by {limited.change}, {100 * change.value:+.0f} % in all, {100 * day:.0f} % is one day's"
+    )
+    carried = "" if math.isnan(day) else carried
     count = {kind: int(evidence.week.rows_of(kind).sum()) for kind in KINDS}
     return (
         "**One week is one week.** All numbers are of one week of one site, whose queue is empty at the beginning. "
         "Intervals over its seven days are of days that share one queue, so they are too narrow rather than too wide, "
         "and none says what another week would give. A site should run its own log: "
         "`faultsim compare --slurm slurm.conf --jobs sacct.txt --set ...`.",
+        f"**Why little is clear.** One day can carry the mean of a week{carried}. What is not shown is not refuted.",
         "**What is compared.** The site as its slurm.conf, accounts and QOS say, and the same with one thing changed. "
         f"Numbers are means over {evidence.what.replicates} replicates: the first is the week itself, in the others "
         "each submission is up to a minute later, as two runs of the real Slurm differ by seconds, too. "

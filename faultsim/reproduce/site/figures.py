@@ -38,8 +38,10 @@ def changes_figure(e: Evidence) -> "Figure":
         ax.errorbar(at, range(len(names)), xerr=half, fmt="o", color=PALETTE[0], markersize=4, linewidth=1)
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
+        most = max(20.0, 1.25 * float(np.nanmax(np.abs(at), initial=0.0)))
+        ax.set_xlim(max(-most, -110.0), most)  # a wait falls by 100 % at most
         tidy(ax, title=f"{kind}\n{e.mean('wait', _TODAY, kind):.2f} h today")
-    figure.suptitle(f"Change of the mean wait, %, 95 % over days of one week{_quick(e)}", fontsize=11)
+    figure.suptitle(f"Change of the mean wait, %; 95 % over days of one week, cut at the edges{_quick(e)}", fontsize=11)
     return figure
 
 

@@ -146,6 +146,11 @@ class Evidence:
         there = (days[1] > 0) & (days[3] > 0)
         return jackknife(lambda a, n, b, m: _ratio(b, m) / _ratio(a, n) - 1, *(each[there] for each in days))
 
+    def largest_day(self, what: str, base: Key, other: Key) -> float:
+        """The share of the sum of changes that is of the day on which most is changed, of all that days change."""
+        more = np.abs(_days(self.sums(what, other)) - _days(self.sums(what, base)))
+        return float(more.max() / more.sum()) if more.any() else float("nan")
+
     def slower(self, base: Key, other: Key, kind: str = ALL) -> Estimate:
         """The logarithm of the ratio of the geometric mean of slowdowns; a day of all replicates is one value."""
         days = [_days(self.sums(each, key, kind)) for key in (base, other) for each in ("slowdown", "jobs")]
