@@ -84,6 +84,8 @@ MENDED = {
     "failures ended before the last jobs did",
     "P13": "the time that follows from the rate is judged, and the runs have to have it",
     "P14": "that they follow is nobody's statement; that they do not is ours",
+    "W13": "under exact EASY instead of the site's Slurm, whose kills at time limits count as lost work, without a "
+    "failure, and hide what failures lose",
 }
 #: Why, of a rule that was not mended.
 COUNT = "by the common count of parts; what an interval leaves open is neither true nor false"

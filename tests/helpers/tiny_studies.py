@@ -121,7 +121,7 @@ TINY = {
     ),
     "site": Tiny(
         ("W", 15),
-        site.Plan(2, 250, (16.0,)),
+        site.Plan(2, 120, (16.0,)),
         ("stand-in", "One week is one week", "exact EASY", "(out/changes.png)"),
         shared=("changes", "failures", "rates"),
     ),

@@ -25,6 +25,7 @@ def _inputs(evidence: Evidence) -> list[Input]:
 
 def _remarks(evidence: Evidence) -> tuple[str, ...]:
     limited = Key("bf_max_job_user=20")
+    limits, killed = (float(evidence.runs[Key(NOW)][name].mean()) for name in ("lost", "killed"))
     change, day = evidence.change("wait", Key(NOW), limited), evidence.largest_day("wait", Key(NOW), limited)
     carried = (
         f": of what days change by {limited.change}, {100 * change.value:+.0f} % in all, {100 * day:.0f} % is one day's"
@@ -44,10 +45,14 @@ def _remarks(evidence: Evidence) -> tuple[str, ...]:
         "by arrival* has PriorityType=priority/basic, so that only plans and periods differ.",
         f"**Kinds of jobs**: {count[GPU]:,} with GPUs; {count[LARGE]:,} large: no GPUs, and 32 cores or more, "
         f"several nodes, or a node alone; {count[SMALL]:,} small: the others; {count[LIGHT]:,} of light users: those "
-        "with the least work, who have a tenth of it together.",
+        "with the least work, a tenth of it together.",
         "**Seen before.** Hypotheses and rules were written before the first full run. Seen were the mean wait of the "
         "week with bf_window=1d, which was shorter than today's, and that of the first 1,500 jobs, which was shortest "
         "with bf_max_job_user=0.",
+        "**Limits.** Some jobs ran until Slurm killed them at their limits, seconds after; these are killed here, too, "
+        f"under Slurm, and all that they did counts as lost, without a failure: {limits:.1f} % of the work, and "
+        f"{killed:.0f} jobs. Checkpoints keep most of that. So lost work is compared under exact EASY, which kills "
+        "none of them.",
         "**Failures** of nodes are independent here, which they are not on real machines, and an added node does not "
         "fail. Without failures jobs follow JobRequeue=0 of the site, which then changes nothing.",
     )

@@ -181,13 +181,13 @@ def _many_failures(e: Evidence) -> Finding:
 def _checkpoints_save(e: Evidence) -> Finding:
     """Checkpoints halve the work that failures waste, where nodes fail often.
 
-    At 16 failures of a node in a year, lost work and checkpoints together are clearly at most half of the lost work
-    without checkpoints; at one failure in a year they are clearly more than it.
+    Under exact EASY and at 16 failures of a node in a year, lost work and checkpoints together are clearly at most half
+    of the lost work without checkpoints; at one failure in a year they are clearly more than it.
     """
     ours, good = [], list[Part]()
     for rate, bound in ((16.0, -0.5), (1.0, 0.0)):
         if rate in e.what.rates:
-            without, kept = (e.runs[Key(NOW, rate, each)]["lost"] for each in (False, True))
+            without, kept = (e.runs[Key(EASY, rate, each)]["lost"] for each in (False, True))
             found = relative(without, kept)
             good.append(lower(found, bound) if bound else higher(found))
             ours.append(f"{rate:g} a year {without.mean():.2f} % to {kept.mean():.2f} %, {_percent(found)}")

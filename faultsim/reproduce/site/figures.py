@@ -8,7 +8,7 @@ from faultsim.plot import PALETTE
 from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.site.inputs import ALL, GPU, KINDS, LARGE, LIGHT, SMALL
-from faultsim.reproduce.site.runs import CHANGES, NOW, Evidence, Key
+from faultsim.reproduce.site.runs import CHANGES, EASY, NOW, Evidence, Key
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def failures_figure(e: Evidence) -> "Figure":
         shift = 0.1 * (2 * number - 1)
         for ax, values in (
             (left, [e.sums("delay", key).sum(-1) / e.sums("jobs", key).sum(-1) for key in keys]),
-            (right, [e.runs[key]["lost"] for key in keys]),
+            (right, [e.runs[key._replace(change=EASY)]["lost"] for key in keys]),
         ):
             for at, each in zip(place, values, strict=True):
                 ax.plot(
@@ -66,7 +66,7 @@ def failures_figure(e: Evidence) -> "Figure":
     base = e.sums("delay", _TODAY).sum(-1) / e.sums("jobs", _TODAY).sum(-1)
     most = [float(ax.dataLim.y1) for ax in (left, right)]
     left.axhspan(base.min(), base.max(), color="#c0c0c0", alpha=0.6, label="without failures")
-    titles = ("Hours beyond the run time", "Work lost or on checkpoints, %")
+    titles = ("Hours beyond the run time", "Work lost or on checkpoints, %, exact EASY")
     for ax, title, top in zip((left, right), titles, most, strict=True):
         ax.set_xticks(place, [f"{rate:g}" for rate in e.what.rates])
         ax.set_xlim(-0.6, len(place) - 0.4)
