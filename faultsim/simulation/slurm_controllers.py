@@ -43,20 +43,16 @@ class SlurmController(Protocol):
     def decide(self, now: float) -> SlurmActs: ...
 
 
-def only_in_python(site: SlurmNodes, priorities: PrioritySite) -> str:
+def only_in_python(site: SlurmNodes) -> str:
     """What the compiled controller does not know of a site; "" if it knows all of it.
 
     Parameters
     ----------
     site : SlurmNodes
         Nodes, partitions, QOS, associations and settings.
-    priorities : PrioritySite
-        What priorities depend on.
     """
     if any(len(gpus) > 1 for gpus in site.gpus):
         return "nodes with GPUs of several types"
-    if "NO_FAIR_TREE" in priorities.weights.flags:
-        return "PriorityFlags=NO_FAIR_TREE"
     if _preempts(site):
         return "preemption"
     if Limits(site).hold:
@@ -105,6 +101,6 @@ def controller_of(
     reason : str
         What the compiled one does not know, with ``engine="core"``; else "".
     """
-    reason = only_in_python(site, priorities) if engine == "core" else ""
+    reason = only_in_python(site) if engine == "core" else ""
     of = written if reason or engine == "reference" else compiled
     return of.Controller(site, priorities, begin, booked), reason

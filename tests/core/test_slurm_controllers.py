@@ -57,6 +57,13 @@ def test_both_controllers_keep_reservations(tmp_path, pairs, seed):
                 stay_off(result, reserved, conf.site)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_both_controllers_know_classic_fair_share(tmp_path, pairs, seed):
+    for each in range(SITES * seed, SITES * (seed + 1)):
+        run(random_site(tmp_path, each, more=["PriorityFlags=NO_FAIR_TREE", "FairShareDampeningFactor=3"]))
+    assert sum(pair.acts for pair in pairs) > 0
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_neither_depends_on_thresholds(tmp_path, pairs, seed):
     """Of the stored answers each takes the place of the last one."""
@@ -79,7 +86,7 @@ def test_results_of_both_engines_are_equal(tmp_path, seed):
 @pytest.mark.parametrize(
     ("more", "accounts", "reason"),
     [
-        (["PriorityFlags=NO_FAIR_TREE"], [], "PriorityFlags=NO_FAIR_TREE"),
+        (["PriorityFlags=NO_FAIR_TREE"], [], ""),
         (["AccountingStorageEnforce=limits"], ["modify user u1 set maxjobs=1"], "limits of QOS and associations"),
         (["AccountingStorageEnforce=limits"], ["modify user u1 set maxsubmitjobs=1"], ""),
         (["PreemptType=preempt/qos", "PreemptMode=REQUEUE"], ["modify QOS high set Preempt=low"], "preemption"),

@@ -203,7 +203,7 @@ class Both:
     """Both controllers: what they are told is the same, and so must be what they say."""
 
     def __init__(self, site, priorities, begin, booked=()):
-        assert not only_in_python(site, priorities)
+        assert not only_in_python(site)
         self.other, self.one = (of.Controller(site, priorities, begin, booked) for of in (compiled, written))
         self.acts = 0
 

@@ -29,6 +29,9 @@ cdef struct share_node_t:
     bint user, of_parent     # of_parent: ``fairshare=parent``
     double shares, total     # total: of its level
     double usage, factor, level
+    double share, norm       # of its level; product of those on the way to root
+    double effective         # usage, by the classic formula
+    bint known               # whether `effective` and `factor` are those of this period
 
 
 cdef int enlarge(void *field, size_t count, size_t each) except -1:
@@ -63,7 +66,7 @@ cdef class Controller:
     site : SlurmNodes
         Nodes, partitions and settings; nothing preempts, and no limit holds.
     priorities : PrioritySite
-        What priorities depend on, by the fair tree.
+        What priorities depend on.
     begin : float
         The second in which it starts: periods are counted from it.
     booked : sequence of Booked
@@ -82,6 +85,8 @@ cdef class Controller:
     cdef double *over        # per partition: seconds
     cdef int32_t *scratch
     cdef double begin, asked, full, cycle, period, last_period, rate, delay, full_step, cycle_step
+    cdef bint classic        # ``PriorityFlags=NO_FAIR_TREE``
+    cdef double dampening
     cdef double edge, over_run       # when a begin or end of a reservation is noticed; seconds
     cdef int32_t reserved_runs
     cdef double age, fairshare, job_size, max_age
@@ -136,8 +141,12 @@ cdef class Controller:
         self.set_nodes(site)
         self.set_options(settings)
         self.set_booked(booked)
+        self.classic, self.dampening = "NO_FAIR_TREE" in weights.flags, priorities.dampening
         self.set_tree(priorities.accounts)
-        self.rank_all()
+        if self.classic:
+            self.begin_period()
+        else:
+            self.rank_all()
 
     cdef void *zeros(self, size_t count, size_t each) except NULL:
         cdef void *block = arena_zeros(&self.arena, max(<size_t>1, count), each)
@@ -268,7 +277,45 @@ cdef class Controller:
                 self.member[at] = numbers[below.account, below.user]
                 at += 1
             self.tree_users += node.user
+            total = 0
+            if each.parent is not None:
+                total = sum(below.shares for below in each.parent.children if below.shares != -1)
+            node.share = 1.0 if each.parent is None else each.shares / total if total else 0.0
+        for i, each in enumerate(every):
+            node = &self.tree[i]
+            node.norm = 1.0
+            for above in each.path():
+                node.norm *= self.tree[<int32_t>numbers[above.account, above.user]].share
         return 0
+
+    # -- fair share by the classic formula
+
+    cdef double effective_of(self, int32_t at) noexcept:
+        """Effective usage, from the present usage and that of the account above."""
+        cdef share_node_t *each = &self.tree[at]
+        cdef double own = each.usage / self.tree[0].usage if self.tree[0].usage != 0.0 else 0.0
+        if each.parent <= 0:
+            return own
+        return own + (self.tree[each.parent].effective - own) * each.share
+
+    cdef void begin_period(self) noexcept:
+        """Values of accounts, each after the one above it; those of users are computed when they are needed."""
+        cdef int32_t i
+        for i in range(1, self.tree_n):
+            self.tree[i].known = False
+            if not self.tree[i].user:
+                self.tree[i].effective = self.effective_of(i)
+
+    cdef double classic_factor(self, int32_t at) noexcept:
+        cdef share_node_t *each = &self.tree[at]
+        if each.norm <= 0.0:
+            return 0.0
+        if not each.known:
+            each.effective, each.known = self.effective_of(at), True
+            each.factor = pow(2.0, -(each.effective / each.norm) / self.dampening)
+        return each.factor
+
+    # -- the fair tree
 
     cdef void rank_all(self) noexcept:
         self.rank = self.next_rank = self.tree_users
@@ -749,6 +796,8 @@ cdef class Controller:
             if not s.n_running:
                 # Usage only decays: all periods up to now are one.
                 time = self.last_period + self.period * floor((now - self.last_period) / self.period)
+            if self.classic:
+                self.begin_period()
             factor = pow(self.rate, time - self.last_period)
             for i in range(self.tree_n):
                 self.tree[i].usage *= factor
@@ -757,7 +806,8 @@ cdef class Controller:
             self.last_period = time
             done = True
         if done and (self.waiting or self.later):
-            self.rank_all()
+            if not self.classic:
+                self.rank_all()
             for i in range(s.queued):
                 self.prioritise(s.record[s.queue[i]].job, self.last_period)
             for job in self.later:
@@ -811,7 +861,9 @@ cdef class Controller:
             age = 1.0 if age > 0 else 0.0
         else:
             age = max(0.0, age) / self.max_age
-        share = self.tree[j.association].factor if j.association >= 0 else 0.0
+        share = 0.0
+        if j.association >= 0:
+            share = self.classic_factor(j.association) if self.classic else self.tree[j.association].factor
         for i in range(j.first, j.first + j.records):
             r = &self.s.record[i]
             value = age * self.age
