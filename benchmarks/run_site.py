@@ -91,9 +91,9 @@ def larger(site: fs.Site, log: fs.Workload, times: int) -> tuple[fs.Site, fs.Wor
 
 
 def seconds(run: fs.Run) -> tuple[float, fs.Result]:
-    """The best of three."""
+    """The best of three; of one where there are very many jobs."""
     times = []
-    for _ in range(3):
+    for _ in range(3 if len(run.log) < 500_000 else 1):
         begin = time.perf_counter()
         result = run.simulate()
         times.append(time.perf_counter() - begin)
@@ -133,6 +133,9 @@ def main() -> None:
         report(f"SDSC-SP2 as cores of a site, {scheduler}", fs.Run(filled, filled_site, scheduler=scheduler))
     for times in (1, 10, 92):
         site, jobs = larger(SITE, log.head(10_000), times)
+        report(
+            f"{site.nodes:,} nodes, easy, {len(jobs):,} jobs", fs.Run(jobs, site, scheduler="easy", oversized="drop")
+        )
         jobs = jobs.head(20_000)
         report(f"{site.nodes:,} nodes, easy, first 20,000 jobs", fs.Run(jobs, site, scheduler="easy", oversized="drop"))
 
