@@ -120,6 +120,9 @@ class SlurmDecisions(Scheduler):
             raise NotAvailableError("a simulation under Slurm cannot be copied: make another with the same options")
         self._now = now
         if now != math.floor(now):  # Slurm's instants are whole seconds
+            over = self._edges < 0 and now - self._news > GIVE_UP and not self._run_count
+            if over and len(decision.queue.index) == self._wait_count:  # the begin or end of a reservation
+                return
             decision.wake(float(math.ceil(now)))
             return
         controller = self._controller
