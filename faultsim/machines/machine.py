@@ -73,6 +73,11 @@ class Machine(OldNames):
         """The log with sizes in what `capacity_for` counts."""
         return log
 
+    @property
+    def has_tiers(self) -> bool:
+        """Whether the queue is by the column ``tier``, which `prepared` gives a log."""
+        return False
+
     def in_whole_nodes(self, log: Workload, what: str) -> Workload:
         """The log for `what` moves jobs of whole nodes, with sizes in nodes.
 

@@ -13,6 +13,8 @@ from faultsim.errors import OptionError
 MOST_CORES, MOST_MEMORY, MOST_GPUS = 2**13 - 1, 2**24 - 1, 2**8 - 1
 #: Largest weight: the number that orders the classes.
 MOST_WEIGHT = 2**32 - 1
+#: As of Slurm's PriorityTier.
+MOST_TIER = 65533
 #: The type of GPUs of which only the number is given.
 NO_TYPE = "gpu"
 #: A name of a class, a partition, a feature or a type of GPU.
@@ -218,6 +220,9 @@ class Partition:
         The longest requested time of its jobs, such as ``"3d"``; None: no limit.
     default : bool, default False
         Whether jobs that name no partition go here.
+    tier : int, default 1
+        Jobs of a partition of a larger tier come before those of a smaller one in the queue, as with Slurm's
+        ``PriorityTier`` (model.md#site-tiers).
 
     Raises
     ------
@@ -236,6 +241,7 @@ class Partition:
     _: KW_ONLY
     max_time: checks.Duration | None = None
     default: bool = False
+    tier: int = 1
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -246,16 +252,19 @@ class Partition:
         if self.max_time is not None:
             put(self, "max_time", checks.duration(f"max_time of the partition {self.name!r}", self.max_time, above=0.0))
         put(self, "default", checks.flag(f"default of the partition {self.name!r}", self.default))
+        put(self, "tier", checks.whole(f"tier of the partition {self.name!r}", self.tier, low=0, high=MOST_TIER))
 
     def lower(self) -> Lowered:
         """The plain form that provenance keeps."""
         lowered: Lowered = {"name": self.name, "classes": list(self.classes)}
         lowered |= {} if self.max_time is None else {"max_time": self.max_time}
+        lowered |= {} if self.tier == 1 else {"tier": self.tier}
         return lowered | ({"default": True} if self.default else {})
 
     def __str__(self) -> str:
         limit = "" if self.max_time is None else f",max_time={float(self.max_time):.15g}s"  # type: ignore[arg-type]
-        return f"{self.name}={'+'.join(self.classes)}{limit}{',default' if self.default else ''}"
+        tier = "" if self.tier == 1 else f",tier={self.tier}"
+        return f"{self.name}={'+'.join(self.classes)}{limit}{',default' if self.default else ''}{tier}"
 
 
 checks.show_types(NodeClass.__init__)

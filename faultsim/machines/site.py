@@ -19,7 +19,7 @@ from faultsim.data.world import AskRows
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.machine import Machine
 from faultsim.machines.node_classes import NodeClass, Partition
-from faultsim.machines.site_jobs import CORES, asks_of, check_whole_nodes, in_whole_nodes, with_sizes
+from faultsim.machines.site_jobs import CORES, asks_of, check_whole_nodes, in_whole_nodes, with_sizes, with_tiers
 
 #: Classes of a site: one bit each in the masks of the engine.
 MOST_CLASSES = 64
@@ -238,7 +238,13 @@ class Site(Machine):
 
     def prepared(self, log: Workload) -> Workload:
         """With sizes in cores, if the log says which."""
+        log = with_tiers(self.partitions, log) if self.has_tiers else log
         return with_sizes(log) if CORES in log.further else log
+
+    @property
+    def has_tiers(self) -> bool:
+        """Whether some partitions come before others."""
+        return len({each.tier for each in self.partitions}) > 1
 
     def in_whole_nodes(self, log: Workload, what: str) -> Workload:
         """The log with sizes in nodes, where all jobs take whole ones."""
@@ -442,9 +448,12 @@ def _partition(text: str, part: str) -> Partition:
     given: dict[str, Any] = {}
     for option in options:
         key, has_value, value = option.partition("=")
-        if (key, bool(has_value)) not in (("max_time", True), ("default", False)):
-            raise OptionError(f"machine {text!r:.200}: {option!r} is no option of a partition: max_time=3d or default")
-        given[key] = value if has_value else True
+        if (key, bool(has_value)) not in (("max_time", True), ("default", False), ("tier", True)):
+            raise OptionError(
+                f"machine {text!r:.200}: {option!r} is no option of a partition: max_time=3d, tier=2 or default"
+            )
+        number = key == "tier" and value.removeprefix("-").isdecimal()
+        given[key] = (int(value) if number else value) if has_value else True
     if not equals:
         raise OptionError(f"machine {text!r:.200}: {first!r} is no partition; write NAME=CLASS+CLASS")
     return Partition(name, classes.split("+"), **given)

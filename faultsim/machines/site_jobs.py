@@ -17,6 +17,8 @@ from faultsim.vocabulary import is_missing
 
 #: The column by which a log says that its jobs share nodes.
 CORES = "cores"
+#: The column by which the queue is ordered, where partitions have tiers.
+TIER = "tier"
 #: The other columns that only a site with shared nodes reads.
 SHARED = ("nodes", "memory", "memory_per", "gpus", "gpus_per", "gpu_type", "exclusive", "features")
 #: What an amount of memory or GPUs may be stated for.
@@ -40,6 +42,26 @@ def with_sizes(log: Workload) -> Workload:
         return log if np.array_equal(cores, log.size) else log._derived(size=cores)
     row = int(np.argmax(bad))
     raise InputError(f"cores, row {row}: {cores[row]} is more than a machine can have")
+
+
+def with_tiers(partitions: Sequence[Partition], log: Workload) -> Workload:
+    """The log with the largest tier of the partitions of each job, in the column `TIER`.
+
+    Raises
+    ------
+    InputError
+        If the log has another column of that name.
+    """
+    tiers = {each.name: each.tier for each in partitions}
+    default = next((each.name for each in partitions if each.default), "")
+    names = _texts(log, "partition") if "partition" in log.further else np.full(len(log), "")
+    found, at = np.unique(names, return_inverse=True)
+    # A partition that is not known has any tier here: `asks_of` refuses it, with the row.
+    of = [max(tiers.get(part.strip(), 0) for part in (name or default).split(",")) for name in found.tolist()]
+    column = np.array(of, np.int64)[at]
+    if TIER in log.further and not np.array_equal(log.columns[TIER], column):
+        raise InputError(f"the log has a column {TIER!r}, and partitions of the site have tiers: leave one of them out")
+    return log if TIER in log.further else log.with_columns(tier=column)
 
 
 def check_whole_nodes(classes: Sequence[NodeClass], log: Workload) -> None:

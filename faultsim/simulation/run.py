@@ -28,6 +28,7 @@ from faultsim.simulation.execution import Execution
 from faultsim.simulation.jobs import expected_runtimes, fitting_log
 from faultsim.simulation.options import Changes, EngineName, Options, RunOptions
 from faultsim.simulation.progress import Progress, reporting
+from faultsim.simulation.tiers import in_tiers
 
 _ESTIMATES = ("requested", "actual")
 
@@ -61,6 +62,8 @@ class Run(RunOptions):
         put(self, "log", self.machine.prepared(self.log))
         if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
             put(self, "scheduler", scheduler)
+        if self.machine.has_tiers:
+            put(self, "scheduler", in_tiers(self.scheduler))
         self._check_optional()
         if self.placement is None:
             put(self, "placement", _DEFAULT_PLACEMENT[self.kind])

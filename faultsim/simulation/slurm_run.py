@@ -360,7 +360,8 @@ def record_of(
     for part in of_site:
         base = known.get(part.name, SlurmPartition(part.name, default=part.default))
         limit = base.max_time if part.max_time is None else float(part.max_time)  # type: ignore[arg-type]
-        partitions.append(replace(base, nodes=members[part.name], max_time=limit))
+        tier = base.priority_tier if part.tier == 1 else part.tier
+        partitions.append(replace(base, nodes=members[part.name], max_time=limit, priority_tier=tier))
     if not partitions:
         partitions = [SlurmPartition("all", tuple(node.name for node in nodes), default=True)]
     associations = slurm.associations or _accounts_of(log)

@@ -87,7 +87,7 @@ def test_other_sites_are_made_of_one():
         (lambda: SITE.without("gpu").without("cpu"), "at least one NodeClass"),
         (lambda: parse_machine("site:cpu=180"), "'cpu=180' is no node class; write NAME=NODESxCORESc"),
         (lambda: parse_machine("site:cpu=180x32c187"), "'187' has no unit"),
-        (lambda: parse_machine("site:cpu=1x1c/p=cpu,tier=2"), "'tier=2' is no option of a partition"),
+        (lambda: parse_machine("site:cpu=1x1c/p=cpu,tiers=2"), "'tiers=2' is no option of a partition"),
         (lambda: parse_machine("site:cpu=1x1c/p"), "is no partition; write NAME=CLASS"),
         (lambda: parse_machine("sit:cpu=1x1c"), "did you mean 'site'"),
     ],
@@ -208,7 +208,7 @@ def test_sizes_are_cores_and_so_is_the_capacity():
     ],
 )
 def test_policies_that_do_not_share_nodes_are_refused_by_name(options, message):
-    with pytest.raises(fs.OptionError, match=message):
+    with pytest.raises((fs.OptionError, fs.InputError), match=message):
         fs.Run(log_of(cores=[1]), SITE, **options)
 
 
