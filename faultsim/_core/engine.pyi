@@ -45,6 +45,7 @@ class Engine:
         size: Integers,
         interval: Floats | None,
         rank: Integers | None,
+        group: Integers | None,
         key: Floats | None,
         columns: Mapping[str, Values],
         further: Floats | None,
