@@ -8,8 +8,6 @@ The week is that of FAULTSIM_DATA, or of ../shared/data beside the checkout: slu
 """
 
 import argparse
-import csv
-import gzip
 import os
 import time
 from pathlib import Path
@@ -17,12 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import faultsim as fs
-from faultsim import vocabulary
+from faultsim.reproduce.site.inputs import read_week
 
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 WEEK = DATA / "slurm" / "ub-hpc" / "week.csv.gz"
-#: Memory per core where a job states none (DefMemPerCPU of the site's slurm.conf), in MiB.
-DEFAULT_MEMORY = 2800
 
 #: The classes of the site's slurm.conf, in its order.
 SITE = fs.Site(
@@ -42,34 +38,7 @@ SITE = fs.Site(
 
 def week() -> fs.Workload:
     """The week as a log of jobs that share nodes."""
-    with gzip.open(WEEK, "rt", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    nodes, tasks = (np.array([int(row[name]) for row in rows]) for name in ("nodes", "tasks"))
-    default = -(-tasks // nodes) * DEFAULT_MEMORY
-    memory = [
-        int(vocabulary.size(row["memory"], binary=True) / 2**20) if row["memory"] else int(default[at])
-        for at, row in enumerate(rows)
-    ]
-    return fs.Workload(
-        [float(row["submit"]) for row in rows],
-        [float(row["runtime"]) for row in rows],
-        tasks,
-        estimate=[vocabulary.duration(row["limit"]) for row in rows],
-        id=[int(row["id"]) for row in rows],
-        name="ub-hpc",
-        columns={
-            "cores": tasks,
-            "nodes": nodes,
-            "memory": memory,
-            "gpus": [int(row["gres"].rpartition(":")[2] or 0) for row in rows],
-            "exclusive": [bool(row["exclusive"]) for row in rows],
-            "features": [row["constraint"] for row in rows],
-            "partition": [row["partition"] for row in rows],
-            "account": [row["account"] for row in rows],
-            "user_name": [row["user"] for row in rows],
-            "qos": [row["qos"] for row in rows],
-        },
-    )
+    return read_week(WEEK)
 
 
 def whole_nodes(log: fs.Workload, cores: int) -> fs.Workload:

@@ -267,7 +267,7 @@ class FailureTable(Table):
             )
 
     def refuse_parts(self, what: str) -> None:
-        """Raise `NotAvailableError` if failures are of parts of nodes, for those who would overlook that."""
+        """Raise `NotAvailableError` if failures are of parts of nodes: for what treats all as whole nodes."""
         if self.part is not None:
             raise NotAvailableError(
                 f"{what} does not know failures of parts of nodes, and the trace has "

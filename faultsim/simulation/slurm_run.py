@@ -161,7 +161,7 @@ class SlurmDecisions(Scheduler):
             decision.wake(soon)
 
     def _withdraw_late(self, decision: Decision, now: float) -> None:
-        """Withdraw waiting jobs whose reservation is over; Slurm would hold them for ever."""
+        """Withdraw waiting jobs whose reservation is over, which stay in the queue of Slurm for ever."""
         if self._until is None:
             return
         for job in np.flatnonzero(self._waits & (self._until <= now)).tolist():

@@ -6,21 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.simulation.execution import Execution
 from helpers.conditions import with_conditions
-from helpers.engines import assert_same, listed
-from helpers.site_runs import drawn_log, drawn_run, drawn_site
+from helpers.engines import assert_same
+from helpers.site_runs import both, drawn_log, drawn_run, drawn_site
 from helpers.thresholds import at, least
-
-
-def both(run):
-    fast = Execution(run)
-    while fast.engine.run(9) != "done":
-        fast.engine.verify()
-    fast.engine.verify()
-    slow = Execution(run, "reference")
-    slow.go_on()
-    return listed(fast.engine.output()), slow.engine.output()
 
 
 @pytest.mark.parametrize("part", range(8))

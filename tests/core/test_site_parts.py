@@ -4,21 +4,10 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.simulation.execution import Execution
-from helpers.engines import assert_same, listed
-from helpers.site_runs import drawn_run, with_parts
+from helpers.engines import assert_same
+from helpers.site_runs import both, drawn_run, with_parts
 
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
-
-
-def both(run):
-    fast = Execution(run)
-    while fast.engine.run(9) != "done":
-        fast.engine.verify()
-    fast.engine.verify()
-    slow = Execution(run, "reference")
-    slow.go_on()
-    return listed(fast.engine.output()), slow.engine.output()
 
 
 @pytest.mark.parametrize("part", range(8))

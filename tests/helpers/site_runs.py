@@ -3,6 +3,8 @@
 import numpy as np
 
 import faultsim as fs
+from faultsim.simulation.execution import Execution
+from helpers.engines import listed
 
 SCHEDULERS = ("fcfs", "easy", "backfill", "conservative", "preemptive")
 PLACEMENTS = ("consecutive_best_fit", "best_fit", "first_fit", "least_loaded", "least_failures_first", "safest_first")
@@ -101,3 +103,14 @@ def with_parts(rng, run):
     named = fs.FailureTrace(trace.time, trace.node, downtime, coin=trace.coin, part=parts, span=trace.span)
     recovery = run.recovery if isinstance(run.recovery, fs.Requeue) else fs.Requeue(restart_cost=1)
     return run.with_options(failures=named, recovery=recovery)
+
+
+def both(run):
+    """What comes out of the core, verified every 9 events, and of the reference."""
+    fast = Execution(run)
+    while fast.engine.run(9) != "done":
+        fast.engine.verify()
+    fast.engine.verify()
+    slow = Execution(run, "reference")
+    slow.go_on()
+    return listed(fast.engine.output()), slow.engine.output()

@@ -89,7 +89,7 @@ def load(data: str | Path | None, *, seed: int, jobs: int | None = None) -> Week
     if missing := [name for name, file in here.items() if not file.is_file()]:
         raise InputError(f"{path}: needs {' and '.join(missing)} beside it")
     conf = read_slurm_conf(here["slurm.conf"], here["accounts.sacctmgr"], here["gres.conf"])
-    every = _week(path)
+    every = read_week(path)
     there = {(each.account, each.user) for each in conf.associations if each.user}
     pairs = zip(every.columns["account"].tolist(), every.columns["user_name"].tolist(), strict=True)
     log = every.drop(~np.array([pair in there for pair in pairs]), "without an association")
@@ -99,7 +99,7 @@ def load(data: str | Path | None, *, seed: int, jobs: int | None = None) -> Week
     return Week(_with_kinds(log), conf, True, f"{text}; {conf.site.nodes} nodes", "g")
 
 
-def _week(path: Path) -> Workload:
+def read_week(path: Path) -> Workload:
     """The week as a log of jobs that share nodes."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
