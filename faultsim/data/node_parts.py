@@ -137,7 +137,9 @@ def parts_down(begin: Floats, end: Floats, node: Integers, part: LongIntegers, h
            [0, 0, 1]])
     """
     amounts = np.zeros_like(part)
-    for row, time in enumerate(begin.tolist()):
-        before = (node[:row] == node[row]) & (end[:row] > time)
-        amounts[row] = np.minimum(part[row], has[node[row]] - amounts[:row][before].sum(axis=0))
+    still_down: dict[int, list[int]] = {}  # of each node, the rows that had not ended at its last failure
+    for row, (time, where) in enumerate(zip(begin.tolist(), node.tolist(), strict=True)):
+        before = [each for each in still_down.get(where, ()) if end[each] > time]
+        amounts[row] = np.minimum(part[row], has[where] - amounts[before].sum(axis=0))
+        still_down[where] = [*before, row]
     return PartsDown(begin, end, node, amounts)

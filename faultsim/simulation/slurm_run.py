@@ -96,7 +96,9 @@ class SlurmDecisions(Scheduler):
         self._begin = float(math.floor(log.submit[0])) if len(log) else 0.0
         factors = replace(record, settings={**record.settings, "PriorityType": "priority/multifactor"})
         self._place = {number: at for at, number in enumerate(self._number)}
-        self._booked, self._until = reservations.booked(machine, self._place), reservations.until
+        self._booked = reservations.booked(machine, self._place)
+        self._until = np.empty(0) if reservations.until is None else reservations.until
+        self._may_be_late = np.flatnonzero(np.isfinite(self._until))
         self._edge, self._edges = next_edge(self._booked, self._begin), len(self._booked) * MOST_EDGES
         self._controller, self.only_in_python = controller_of(
             self._site, site_of(factors), self._begin, self._booked, engine
@@ -162,9 +164,10 @@ class SlurmDecisions(Scheduler):
 
     def _withdraw_late(self, decision: Decision, now: float) -> None:
         """Withdraw waiting jobs whose reservation is over, which stay in the queue of Slurm for ever."""
-        if self._until is None:
+        named = self._may_be_late
+        if not len(named):
             return
-        for job in np.flatnonzero(self._waits & (self._until <= now)).tolist():
+        for job in named[self._waits[named] & (self._until[named] <= now)].tolist():
             decision.withdraw(job)
             self._controller.withdraw(job)
             self._waits[job] = False
