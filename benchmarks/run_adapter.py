@@ -31,8 +31,8 @@ LOG = "SDSC-SP2-1998-4.2-cln"
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
 ROLLOUTS = f"""
 `Simulation.copy` and `Simulation.rollout("easy", horizon=...)` after 180 days of {LOG} on 128 nodes, under EASY from
-outside: with all jobs known, and live, where the ends of jobs that have not ended by then are unknown if they have an
-estimate. Milliseconds of the processor; best of a hundred, and the median.
+outside: with all jobs known; live, where the ends of jobs that have not ended by then are unknown if they have an
+estimate; and the same with each job submitted alone. Milliseconds of the processor; best of a hundred, and the median.
 """
 BEGIN = 180 * 86_400.0
 
@@ -83,10 +83,20 @@ def rollouts():
     """Rows of copies and rollouts in the middle of a log."""
     log = fs.read_swf(DATA / f"{LOG}.swf.gz")
     log = log[log.size <= 128]
-    live = {"live": len(log), "unknown": (log.estimate >= 0) & (log.submit + log.runtime > BEGIN)}
+    options = {"machine": fs.Cluster(128), "scheduler": fs.External()}
+    unknown = (log.estimate >= 0) & (log.submit + log.runtime > BEGIN)
+    sims = {
+        "known": fs.Simulation(log, **options),
+        "live": fs.Simulation(log, live=len(log), unknown=unknown, **options),
+        "one at a time": fs.Simulation(None, live=True, **options),
+    }
+    for at, hidden, size, runtime, estimate in zip(
+        *(column.tolist() for column in (log.submit, unknown, log.size, log.runtime, log.estimate)), strict=True
+    ):
+        known = {} if hidden else {"runtime": runtime}
+        sims["one at a time"].submit(submit=at, size=size, estimate=estimate if estimate >= 0 else None, **known)
     rows = []
-    for name, given in (("known", {}), ("live", live)):
-        sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External(), **given)
+    for name, sim in sims.items():
         while (d := sim.advance(until=BEGIN)).kind != "time":
             easy(d)
         calls = {

@@ -1164,13 +1164,13 @@ cdef class Engine:
         for job in range(s.known):
             if s.run[job] != INFINITY or s.state[job] == JOB_DONE:
                 continue
-            self.inputs[1][job] = s.estimate[job]
+            (<double *>s.runtime)[job] = s.estimate[job]
             if s.state[job] != JOB_RUNNING:
                 s.run[job] = s.estimate[job]
                 continue
             code = progress_extend(s, job, s.estimate[job])
             if code == TOO_LATE:         # it should have ended before
-                self.inputs[1][job] = INFINITY
+                (<double *>s.runtime)[job] = INFINITY
                 code = progress_end(s, job)
             self.translate(code)
 
@@ -1370,7 +1370,7 @@ cdef class Engine:
         """What comes out of jobs that were not all submitted in the order of their submit times."""
         cdef int32_t n = self.s.known
         rows, jobs = self.rows[:n], self.jobs[:n]
-        if (rows == np.arange(n)).all():
+        if (rows == np.arange(n, dtype=np.int32)).all():
             return out
         for name in (*self.columns, "state", "eligible"):
             if name in out:

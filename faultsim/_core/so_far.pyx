@@ -32,7 +32,9 @@ cdef void book_untracked(sim_t *s, int32_t job) noexcept nogil:
 cdef void book_so_far(sim_t *s) noexcept nogil:
     cdef int32_t job
     catch_up(s)
-    for job in range(s.known):
+    for job in range(s.next_arrival):        # nothing is booked of those that come later
+        if s.state[job] == JOB_DONE:
+            continue
         if s.state[job] <= JOB_QUEUED and s.restarts[job] > 0:
             s.failure_wait[job] += s.now - s.track.killed_at[job]
         if s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD:
@@ -46,7 +48,7 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
         if s.record.on:
             close_stay(s, job)
     if s.kill and s.track.on:
-        for job in range(s.known):
+        for job in range(s.next_arrival):
             s.ledger[<int>ACC_USEFUL] += s.track.pending[job]        # of a job that has not ended: not cut so far
 
 
@@ -65,7 +67,7 @@ cdef object states_of(const sim_t *s):
     found = np.empty(s.known, np.int8)
     cdef int8_t[::1] state = found
     for job in range(s.known):
-        state[job] = <int8_t>state_now(s, job)
+        state[job] = s.state[job] if s.state[job] != JOB_DONE else <int8_t>state_now(s, job)
     return found
 
 
@@ -80,19 +82,23 @@ cdef object eligible_times(const sim_t *s):
     return found
 
 
+cdef void blank_job(const sim_t *s, int32_t job) noexcept nogil:
+    """What is not known yet of a job that has not ended is NaN, or 0."""
+    s.finish[job] = s.run[job] = NAN
+    if s.state[job] > JOB_QUEUED:
+        return
+    s.start[job] = NAN
+    s.allocated[job] = 0
+    s.backfilled[job] = False
+    if not (s.track.on and s.track.started[job]):
+        s.first_start[job] = NAN
+
+
 cdef dict columns_so_far(const sim_t *s, dict columns):
     cdef int32_t job
-    cdef double[::1] first_start
     out = {name: values[:s.known] for name, values in columns.items()}
-    out["state"] = state = states_of(s)
-    out["finish"][state < JOB_DONE] = np.nan
-    out["runtime"][state < JOB_DONE] = np.nan
-    on_no_nodes = state <= JOB_QUEUED
-    out["start"][on_no_nodes] = np.nan
-    out["allocated"][on_no_nodes] = 0
-    out["backfilled"][on_no_nodes] = False
-    first_start = out["first_start"]
+    out["state"] = states_of(s)
     for job in range(s.known):
-        if s.state[job] <= JOB_QUEUED and not (s.track.on and s.track.started[job]):
-            first_start[job] = NAN
+        if s.state[job] < JOB_DONE:
+            blank_job(s, job)
     return out

@@ -382,20 +382,21 @@ class Execution:
         return self._result(self.engine.output() if over else self.engine.output_so_far(True))
 
     def _result(self, output: dict[str, Any]) -> Result:
-        log = self.log
+        told = self._told
+        about = self._log if told is None else told.about
         return Result(
             _settled(output),
             Record(
                 settings=self._lowered,
-                columns=log.columns.copy() if self._told is None else dict(self._told),
-                source=log.name,
-                dropped=log.dropped.copy(),
+                columns=self._log.columns.copy() if told is None else dict(told),
+                source=about.name,
+                dropped=dict(about.dropped),
                 failures=self._run.failures,
                 arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
                 started=self._started,
                 elapsed=time.perf_counter() - self._clock,
-                recorded_wait=log.recorded_wait if self._told is None else None,
-                comments=log.comments,
+                recorded_wait=self._log.recorded_wait if told is None else None,
+                comments=about.comments,
             ),
         )
 

@@ -112,6 +112,7 @@ class Simulation(checks.OldNames):
         self._execution = Execution(run, engine, live=live, unknown=unknown, oracle_runtimes=oracle, empty=empty)
         self._before: tuple[list[object], ...] = ()
         self._last: Decision | None = None
+        self._taken: tuple[Scheduler | str | None, Run] = None, run
         self._door = _door_of(self._execution)
 
     # -- running
@@ -255,7 +256,7 @@ class Simulation(checks.OldNames):
         with self._door.enter(True):
             other._given, other._execution = self._given, self._execution.copy()
             self._keep_acts()
-            other._before, other._last = self._before, None
+            other._before, other._last, other._taken = self._before, None, self._taken
         other._door = _door_of(other._execution)
         other._keep_acts()
         return other
@@ -311,7 +312,7 @@ class Simulation(checks.OldNames):
         array([ 0., nan,  2.])
         """
         run, _, live, *_ = self._given
-        taking = run.with_options(scheduler=scheduler)  # type: ignore[arg-type]  # which reads any text
+        taking = self._run_by(scheduler)
         decides = taking.scheduler
         if not (live or External is type(run.scheduler)) or type(decides) in (External, Slurm) or decides.is_written():
             raise OptionError("rollout lets a built-in scheduler take over from scheduler=External(), or with live=")
@@ -326,6 +327,14 @@ class Simulation(checks.OldNames):
             return execution.result()
         execution.engine.advance(last)
         return execution.last_result()
+
+    def _run_by(self, scheduler: Scheduler | str) -> Run:
+        """The run with another scheduler; that of the last rollout is not checked again."""
+        before, taking = self._taken
+        if scheduler is not before and not (isinstance(scheduler, str) and scheduler == before):
+            taking = self._given[0].with_options(scheduler=scheduler)  # type: ignore[arg-type]  # which reads any text
+            self._taken = scheduler, taking
+        return taking
 
     def _end_of_rollout(self, until: checks.Duration | None, horizon: checks.Duration | None) -> float | None:
         if until is not None and horizon is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,25 @@ class OneJob(NamedTuple):
     runtime: float
     estimate: float
     size: int
+
+
+class About(NamedTuple):
+    """What a result keeps of several logs besides their columns, as `concat` has it."""
+
+    names: tuple[str, ...] = ()
+    dropped: Mapping[str, int] = MappingProxyType({})
+    comments: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """That of all logs together."""
+        return "+".join(self.names)
+
+    def and_then(self, log: Workload, *, first: bool) -> "About":
+        """With one more log, which is perhaps the `first`."""
+        names = (*self.names, log.name) if log.name and log.name not in self.names else self.names
+        dropped = {**self.dropped, **{why: self.dropped.get(why, 0) + count for why, count in log.dropped.items()}}
+        return About(names, dropped if log.dropped else self.dropped, log.comments if first else self.comments)
 
 
 class Told(Mapping[str, Values]):
@@ -41,6 +61,8 @@ class Told(Mapping[str, Values]):
         self.n_jobs = 0 if empty else len(first)
         self._read_ids()
         self._made: dict[str, tuple[Values, int, int]] = {}
+        self._rows: Workload | None = None
+        self.about = About() if empty else About().and_then(first, first=True)
 
     def _read_ids(self) -> None:
         """All ids, in a set that the next one goes on with: with more than `n_jobs`, it has those of others too."""
@@ -101,7 +123,8 @@ class Told(Mapping[str, Values]):
             other._parts, other._made = self._parts[: self._n_parts], {}
         other._parts.append(part)
         self._ids.update(ids)
-        other._ids, other._n_ids, other._last = self._ids, len(self._ids), last
+        other._ids, other._n_ids, other._last, other._rows = self._ids, len(self._ids), last, None
+        other.about = self.about.and_then(part, first=not self._n_parts) if isinstance(part, Workload) else self.about
         other._n_parts, other.n_jobs = self._n_parts + 1, self.n_jobs + count
         return other
 
@@ -146,7 +169,9 @@ class Told(Mapping[str, Values]):
     @property
     def rows(self) -> Workload:
         """All of them by row, whatever their submit times."""
-        return as_it_is(dict(self), {}, self._like.name)
+        if self._rows is None:
+            self._rows = as_it_is(dict(self), {}, self._like.name)
+        return self._rows
 
     @property
     def log(self) -> Workload:

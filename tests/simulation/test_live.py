@@ -601,6 +601,32 @@ def test_jobs_of_unknown_ends_end_as_expected_in_a_rollout(machine, scheduler, o
             assert unknown.ledger == known.ledger
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_result_names_all_logs(ahead):
+    """As `concat` does, whatever came between them."""
+    jobs = {"runtime": [9], "size": [1]}
+    logs = [
+        fs.Workload(submit=[0], name="a", dropped={"late": 2}, comments=["; a"], **jobs),
+        fs.Workload(submit=[1], **jobs),
+        fs.Workload(submit=[1], name="b", dropped={"late": 1, "empty": 4}, comments=["; b"], **jobs),
+        fs.Workload(submit=[4], name="a", **jobs),
+    ]
+    sim = fs.Simulation(None if ahead else logs.pop(0), fs.Cluster(4), live=True, scheduler=fs.External())
+    if ahead:
+        sim.submit(submit=2, size=1, runtime=5)
+    fork = sim.copy()
+    for log in logs:
+        sim.submit(log)
+    sim.submit(submit=4, size=1, runtime=5)
+    log = sim.log
+    for result in (sim.result(partial=True), sim.rollout("easy"), sim.rollout("fcfs"), sim.rollout("fcfs", horizon=9)):
+        record = result._record
+        assert (record.source, record.dropped, record.comments) == (log.name, log.dropped, log.comments)
+    assert (log.name, log.comments) == ("a+b", () if ahead else ("; a",))
+    assert log.dropped == {"late": 3, "empty": 4}
+    assert fork.rollout("easy")._record.source == ("" if ahead else "a")
+
+
 def test_a_rollout_by_an_order_where_jobs_came_ahead_of_others():
     sim = fs.Simulation(None, fs.Cluster(4), live=True)
     sim.submit(submit=[0, 3, 4], size=[4, 4, 4], estimate=[10, 7, 5])
