@@ -6,6 +6,7 @@ The log is that of FAULTSIM_DATA, or of ../shared/data beside the checkout.
 """
 
 import argparse
+import json
 import os
 import time
 from itertools import pairwise
@@ -15,6 +16,7 @@ from deciders import easy
 from results import table, write_section
 
 import faultsim as fs
+from faultsim.cli.serve import Server
 
 HEAD = """
 10,000 times `Simulation.advance(until=...)` with `Decision.changes` read row by row, as an engine with a clock of its
@@ -24,7 +26,8 @@ stops at 10,000 even steps.
 JOBS, ADVANCES, REPEATS = 5000, 10_000, 5
 SUBMISSIONS = """
 `Simulation.submit` after so many jobs that were submitted one at a time, on 128 nodes with EASY: 100 more jobs one at
-a time, 1,000 in one call with arrays, and a copy of the simulation; best of thirty.
+a time, 1,000 in one call with arrays, a copy of the simulation, and 100 answers of `faultsim serve` to a SUBMIT of one
+job, without the socket; best of thirty.
 """
 EARLIER, ALONE, TOGETHER, ROUNDS = (0, 1000, 64_000), 100, 1000, 30
 LOG = "SDSC-SP2-1998-4.2-cln"
@@ -51,8 +54,20 @@ def follow(log):
     return time.perf_counter() - began, seen
 
 
+def answered(sim, at):
+    """Seconds of `ALONE` messages that submit a job each."""
+    server, times = Server(sim, live=True), []
+    message = json.dumps({"request": "SUBMIT", "jobs": [{"submit": at, "size": 2, "estimate": 60}]}).encode()
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        for _ in range(ALONE):
+            server.answer(message)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
 def submissions(earlier):
-    """Seconds of `ALONE` jobs one at a time, of `TOGETHER` in one call, and of a copy."""
+    """Seconds of `ALONE` jobs one at a time, of `TOGETHER` in one call, of a copy, and of a SUBMIT to a server."""
     sim = fs.Simulation(None, fs.Cluster(128), live=True)
 
     def one(i):
@@ -76,7 +91,7 @@ def submissions(earlier):
         clock.append(time.perf_counter())
         sim.advance(until=rows[-1])
         times.append([b - a for a, b in pairwise(clock)])
-    return [min(column) for column in zip(*times, strict=True)]
+    return [*(min(column) for column in zip(*times, strict=True)), answered(sim, float(rows[-1]))]
 
 
 def rollouts():
@@ -125,9 +140,9 @@ def advances():
 def submitted():
     rows = []
     for earlier in EARLIER:
-        alone, together, copy = submissions(earlier)
+        alone, together, copy, served = submissions(earlier)
         each = {"one at a time (µs a job)": 1e6 * alone / ALONE, "in arrays (µs a job)": 1e6 * together / TOGETHER}
-        rows.append({"jobs before": earlier, **each, "copy (ms)": 1e3 * copy})
+        rows.append({"jobs before": earlier, **each, "copy (ms)": 1e3 * copy, "SUBMIT (µs)": 1e6 * served / ALONE})
     return rows
 
 

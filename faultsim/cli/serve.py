@@ -65,6 +65,7 @@ from faultsim.cli.run_failures import open_failures, reach
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.simulation.execution import Wishes
+from faultsim.simulation.job_ids import JobIds
 
 LARGEST_MESSAGE = 1 << 20  # bytes
 #: Bytes of a message that is still received, so that it gets an answer; a larger one ends its connection.
@@ -98,6 +99,8 @@ _REQUESTS = {
 }
 #: What a job of SUBMIT has, and what it may have.
 _JOB = (("submit", "size"), ("id", "runtime", "estimate", "user"))
+#: What a job has that is submitted without a log.
+_ALONE = frozenset({"submit", "size", "id", "runtime", "estimate"})
 #: Simulations that a server keeps for RESTORE.
 MOST_SNAPSHOTS = 100
 
@@ -122,15 +125,10 @@ class Server:
 
     def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False, closed: bool = False) -> None:
         self.sim, self.decides, self.live, self.closed, self.over = sim, decides, live, closed, False
-        self._kept: list[tuple[fs.Simulation, list[int | str]]] = []
-        self._name_rows(sim.log.id.tolist())
-        if decides and len(self._rows) != len(self._ids):
+        self._kept: list[tuple[fs.Simulation, JobIds]] = []
+        self._ids = JobIds(sim.log.id.tolist())
+        if decides and self._ids.repeated:
             raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")
-
-    def _name_rows(self, ids: list[int | str]) -> None:
-        """The ids of all jobs by row: in the order in which they came, which that of the log may not be."""
-        self._ids = ids
-        self._rows = {number: row for row, number in enumerate(self._ids)}
 
     def answer(self, message: bytes) -> dict[str, object]:
         """The reply to a request."""
@@ -245,25 +243,25 @@ class Server:
     def _snapshot(self) -> dict[str, object]:
         if len(self._kept) >= MOST_SNAPSHOTS:
             raise OptionError(f"the server keeps {MOST_SNAPSHOTS} already")
-        self._kept.append((self.sim.copy(), self._ids))
+        self._kept.append((self.sim.copy(), self._ids.copy()))
         return {"snapshot": len(self._kept)}
 
     def _restore(self, snapshot: int) -> dict[str, object]:
         if not 1 <= snapshot <= len(self._kept):
             raise OptionError(f"there is no snapshot {snapshot}")
         kept, ids = self._kept[snapshot - 1]
-        self.sim = kept.copy()
-        self._name_rows(ids)
+        self.sim, self._ids = kept.copy(), ids.copy()
         return {"ok": True}
 
     def _rollout(self, scheduler: str, t: float | None = None, horizon: float | None = None) -> dict[str, object]:
         now = self.sim.now
         result = self.sim.rollout(scheduler, until=t, horizon=horizon)
-        columns = [result.jobs[name].tolist() for name in ("id", "state", "start", "finish")]
+        jobs = result.jobs
+        shown = ~(jobs["finish"] < now) & (jobs["state"] != "future")
+        columns = [jobs[name][shown].tolist() for name in ("id", "state", "start", "finish")]
         rows = [
             {"id": number, "state": state, "start": _or_none(start), "finish": _or_none(finish)}
             for number, state, start, finish in zip(*columns, strict=True)
-            if not finish < now and state != "future"
         ]
         return {"now": result.span[1], "jobs": rows}
 
@@ -271,24 +269,29 @@ class Server:
         """The ids are in the order of the request, the rows in that of submit times."""
         order = sorted(range(len(jobs)), key=lambda place: jobs[place]["submit"])
         jobs = [jobs[place] for place in order]
-        unknown = [job.get("runtime") is None for job in jobs]
-        options: dict[str, Any] = {}
-        if any("estimate" in job for job in jobs):
-            options["estimate"] = [job.get("estimate", -1) for job in jobs]
         for name in ("id", "user"):
-            if any(name in job for job in jobs):
-                if not all(name in job for job in jobs):
-                    raise OptionError(f'all jobs of a request have "{name}", or none')
-                options[name] = [job[name] for job in jobs]
-        runtime = [0.0 if job.get("runtime") is None else job["runtime"] for job in jobs]
-        self._telling().submit(
-            fs.Workload([job["submit"] for job in jobs], runtime, [job["size"] for job in jobs], **options),
-            unknown=unknown,
-        )
-        ids = options.get("id") or sorted(number for number in self.sim.log.id.tolist() if number not in self._rows)
-        self._name_rows([*self._ids, *ids])
+            if 0 < sum(name in job for job in jobs) < len(jobs):
+                raise OptionError(f'all jobs of a request have "{name}", or none')
+        first = self._ids.last + 1
+        ids: list[int | str] = [job.get("id", first + place) for place, job in enumerate(jobs)]
+        sim = self._telling()
+        if len(jobs) == 1 and jobs[0].keys() <= _ALONE:  # in constant time
+            sim.submit(**{**jobs[0], "id": ids[0]})
+        else:
+            self._submit_log(sim, jobs, ids)
+        self._ids.extend(ids)
         named = dict(zip(order, ids, strict=True))
         return {"ids": [named[place] for place in range(len(order))]}
+
+    def _submit_log(self, sim: fs.Simulation, jobs: list[dict[str, Any]], ids: list[int | str]) -> None:
+        options: dict[str, Any] = {"id": ids}
+        if any("estimate" in job for job in jobs):
+            options["estimate"] = [job.get("estimate", -1) for job in jobs]
+        if "user" in jobs[0]:
+            options["user"] = [job["user"] for job in jobs]
+        runtime = [0.0 if job.get("runtime") is None else job["runtime"] for job in jobs]
+        log = fs.Workload([job["submit"] for job in jobs], runtime, [job["size"] for job in jobs], **options)
+        sim.submit(log, unknown=[job.get("runtime") is None for job in jobs])
 
     def _finish(self, id: int | str) -> dict[str, object]:
         self._telling().finish(self._row(id))
@@ -336,11 +339,12 @@ class Server:
         return decision
 
     def _row(self, name: int | str) -> int:
-        if name not in self._rows:
+        row = self._ids.row(name)
+        if row is None:
             raise OptionError(f"there is no job {name!r}")
-        if len(self._rows) != len(self._ids) and self._ids.count(name) > 1:
-            raise OptionError(f"{self._ids.count(name)} jobs have the id {name!r}: one of them cannot be named")
-        return self._rows[name]
+        if name in self._ids.repeated:
+            raise OptionError(f"{self._ids.repeated[name]} jobs have the id {name!r}: one of them cannot be named")
+        return row
 
 
 def _or_none(time: float) -> float | None:

@@ -1,6 +1,6 @@
 """`Told`: the jobs that a caller has told a simulation of, in the order in which they came (model.md#owned)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from faultsim.arrays import Values
 from faultsim.data.further import check_together
 from faultsim.data.workload import Workload, as_it_is, concat
 from faultsim.errors import InputError, OptionError
+from faultsim.simulation.job_ids import JobIds
 
 
 class OneJob(NamedTuple):
@@ -59,18 +60,10 @@ class Told(Mapping[str, Values]):
         self._parts: list[Workload | OneJob] = [] if empty else [first]
         self._n_parts = len(self._parts)
         self.n_jobs = 0 if empty else len(first)
-        self._read_ids()
+        self._ids = JobIds() if empty else JobIds(first.id.tolist())
         self._made: dict[str, tuple[Values, int, int]] = {}
         self._rows: Workload | None = None
         self.about = About() if empty else About().and_then(first, first=True)
-
-    def _read_ids(self) -> None:
-        """All ids, in a set that the next one goes on with: with more than `n_jobs`, it has those of others too."""
-        given = [part.id.tolist() if isinstance(part, Workload) else [part.id] for part in self._parts[: self._n_parts]]
-        names = [name for part in given for name in part]
-        self._ids: set[object] = set(names)
-        self._n_ids = len(self._ids)
-        self._last = max((name for name in names if isinstance(name, int)), default=0)
 
     def numbered(self, log: Workload) -> Workload:
         """A log that comes next, with ids of its own: default ones go on after the largest number so far.
@@ -80,57 +73,60 @@ class Told(Mapping[str, Values]):
         InputError
             If an id is that of another job.
         """
-        self._own_ids()
+        after = self._ids.last + 1
         if log._has_default_ids:
-            return log._derived(id=np.arange(self._last + 1, self._last + 1 + len(log)))
+            return log._derived(id=np.arange(after, after + len(log)))
         seen: set[object] = set()
         for row, name in enumerate(log.id.tolist()):
-            if name in self._ids or name in seen:
-                on = "" if isinstance(name, str) else f", or no ids: numbers go on from {self._last + 1}"
+            if name in seen or self._ids.row(name) is not None:
+                on = "" if isinstance(name, str) else f", or no ids: numbers go on from {after}"
                 raise InputError(
                     f"the jobs submitted, row {row}: another job has the id {name!r}; give each its own{on}"
                 )
             seen.add(name)
         return log
 
-    def _own_ids(self) -> None:
-        if self._n_ids != len(self._ids):
-            self._read_ids()
-
     def takes_one(self, number: int | None) -> int | None:
         """The id of a job that comes alone; None if `and_then` must say why not."""
-        self._own_ids()
         if number is None:
-            return self._last + 1
-        return None if number in self._ids else number
+            return self._ids.last + 1
+        return number if self._ids.row(number) is None else None
 
     def and_then(self, log: Workload) -> "Told":
         """These, and one more, with the same columns."""
         check_together("the jobs submitted", self._like, log)
-        given = log.id.tolist()
-        last = max(self._last, *(name for name in given if isinstance(name, int)), 0)
-        return self._longer(log, len(log), given, last)
+        return self._longer(log, log.id.tolist())
 
     def and_one(self, job: OneJob) -> "Told":
         """These, and a job with an id of its own (`takes_one`)."""
-        return self._longer(job, 1, (job.id,), job.id if job.id > self._last else self._last)
+        return self._longer(job, (job.id,))
 
-    def _longer(self, part: Workload | OneJob, count: int, ids: list[object] | tuple[int], last: int) -> "Told":
+    def _longer(self, part: Workload | OneJob, ids: Sequence[int | str]) -> "Told":
         other = Told.__new__(Told)
         other._like = self._like
         other._parts, other._made = self._parts, self._made
         if self._n_parts != len(self._parts):  # others went on with it
-            other._parts, other._made = self._parts[: self._n_parts], {}
+            other._parts, other._made = self._parts[: self._n_parts], self._made_so_far()
         other._parts.append(part)
-        self._ids.update(ids)
-        other._ids, other._n_ids, other._last, other._rows = self._ids, len(self._ids), last, None
+        other._ids, other._rows = self._ids.copy(), None
+        other._ids.extend(ids)
         other.about = self.about.and_then(part, first=not self._n_parts) if isinstance(part, Workload) else self.about
-        other._n_parts, other.n_jobs = self._n_parts + 1, self.n_jobs + count
+        other._n_parts, other.n_jobs = self._n_parts + 1, self.n_jobs + len(ids)
         return other
+
+    def _made_so_far(self) -> dict[str, tuple[Values, int, int]]:
+        """The columns without the rows of others, unless those have changed the type."""
+        made = {}
+        for name, like in self._like.columns.items():
+            column = self[name]  # in the memory that is shared, so that it is made once
+            if column.dtype == like.dtype:
+                made[name] = column, self.n_jobs, self._n_parts
+        return made
 
     def undo(self) -> None:
         """The last part was refused."""
-        self._parts.pop()
+        part = self._parts.pop()
+        self._ids.take_back(1 if isinstance(part, OneJob) else len(part))
         self._made.clear()
 
     def __getitem__(self, name: str) -> Values:
@@ -190,10 +186,9 @@ def _column_of(parts: list[Workload | OneJob], name: str, like: Values) -> Value
     """A column of several parts, one after another."""
     if name in OneJob._fields and all(isinstance(part, OneJob) for part in parts):
         return np.array([getattr(part, name) for part in parts], like.dtype)
-    missing = np.array([-1])
     return np.concatenate(
         [
-            part.columns[name] if isinstance(part, Workload) else np.atleast_1d(getattr(part, name, missing))
+            part.columns[name] if isinstance(part, Workload) else np.array([getattr(part, name, -1)], like.dtype)
             for part in parts
         ]
     )

@@ -446,6 +446,27 @@ def test_snapshots_come_back():
     assert said("SNAPSHOT") == {"error": "SNAPSHOT: the server keeps 100 already"}
 
 
+def test_each_snapshot_names_its_own_jobs():
+    _, said = live_server()
+    said("SNAPSHOT")
+    assert said("SUBMIT", jobs=[{"submit": 6, "size": 4, "runtime": 9, "id": 77}]) == {"ids": [77]}
+    assert said("SUBMIT", jobs=[{"submit": 7, "size": 1, "estimate": 9}]) == {"ids": [78]}
+    assert said("SNAPSHOT") == {"snapshot": 2}
+    said("RESTORE", snapshot=1)
+    assert said("HOLD", id=77) == {"error": "HOLD: there is no job 77"}
+    two = [{"submit": 6, "size": 1, "runtime": 9}, {"submit": 5, "size": 2, "runtime": 9}]
+    assert said("SUBMIT", jobs=two) == {"ids": [3, 2]}
+    assert said("GET", t=6) == {"t": 6.0, "running_ids": [1, 2]}
+    assert "another job has the id 3" in said("SUBMIT", jobs=[{"submit": 7, "size": 1, "runtime": 1, "id": 3}])["error"]
+    said("RESTORE", snapshot=2)
+    said("GET", t=7)
+    assert said("HOLD", id=77) == {"ok": True}
+    assert said("HOLD", id=2) == {"error": "HOLD: there is no job 2"}
+    assert said("SUBMIT", jobs=[{"submit": 8, "size": 1, "runtime": 1}]) == {"ids": [79]}
+    assert said("GET", t=30)["running_ids"] == [78]
+    assert [job["id"] for job in said("ROLLOUT", scheduler="easy", horizon=5)["jobs"]] == [78]
+
+
 @pytest.mark.parametrize(
     ("request_", "given", "error"),
     [

@@ -7,6 +7,7 @@ import pytest
 from simulation.test_live_fuzz import check_drawn, live_run, live_run_on_a_site
 
 from faultsim.cli.serve import Server
+from faultsim.simulation.job_ids import JobIds
 from helpers.messages import check_answer
 from helpers.soaking import MARKS, keep, scaled
 
@@ -39,7 +40,7 @@ class Served:
             said["id"] = ids[said["id"]]
         if said.get("node") == [] or any(x in (INFINITY, -INFINITY) for x in args):  # of which there are no messages
             return getattr(self._server.sim, name)(*args, **given)
-        self._server._name_rows(ids)  # jobs came as logs, with columns that messages have not
+        self._server._ids = JobIds(ids)  # jobs came as logs, with columns that messages have not
         message = json.dumps({"request": name.upper(), **said})
         answer = self._server.answer(message.encode())
         check_answer(message, answer)
