@@ -1,4 +1,4 @@
-"""A third program agrees about conditions, arrays, earliest starts and withdrawals; closed forms."""
+"""A third program agrees about jobs as people submit them, under each scheduler of a cluster; closed forms."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,14 @@ import faultsim as fs
 
 
 def test_a_third_program_agrees():
-    found = third_conditions.main(["--runs", "400", "--seed", "11"])
+    found = third_conditions.main(["--runs", "300", "--seed", "11", "--reference"])
     assert set(found) == {"ended", "timed out", "killed", "withdrawn", "unmet"}
     assert min(found.values()) > 20
 
 
 @pytest.mark.slow
 def test_a_third_program_agrees_on_many_cases():
-    third_conditions.main(["--runs", "20000", "--seed", "2"])
+    third_conditions.main(["--runs", "20000"])
 
 
 def test_a_chain_of_jobs_takes_the_sum_of_its_times():

@@ -1,13 +1,16 @@
-"""A third program for conditions, arrays, earliest starts and withdrawals, with failures (model.md#eligibility).
+"""A third program for jobs as people submit them, with failures (model.md#eligibility, model.md#absences).
 
     python tests/verification/third_conditions.py --runs 20000 [--seed 1]
 
-It shares no code with the engines and keeps no list of events: all times are whole seconds, and every second is looked
-at.  Fcfs and EasyBackfill on a cluster; jobs that a failure kills go back to the queue.
+Conditions, arrays, earliest starts, withdrawals, holds, reservations and drained nodes, under Fcfs, EasyBackfill,
+Backfill and ConservativeBackfill on a cluster; jobs that a failure kills go back to the queue.  It shares no code with
+the engines and keeps no list of events: all times are whole seconds, and every second is looked at.
 """
 
 import argparse
+import itertools
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +18,37 @@ import numpy as np
 
 import faultsim as fs
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from verification.third_plans import Plans, Window
+
+from helpers import thresholds
+from helpers.counts import record
+
+SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
 KINDS = ("after", "afterok", "afterany", "afternotok")
+#: No run that ends is that long.
+HORIZON = 1000
+#: When a run of which jobs are on hold, or nodes drained, has them released and resumed.
+LAST_ACTS = 90
+
+
+class NeverEnds(Exception):
+    """A job has no time at which it could run."""
+
+
+@dataclass
+class Case:
+    """The machine and the options of a run."""
+
+    nodes: int
+    failures: list  # (time, node, length)
+    windows: list
+    acts: list  # (time, verb, job or node)
+    scheduler: str
+    depth: float
+    known: bool
+    limit: bool
 
 
 @dataclass(eq=False)
@@ -36,7 +69,10 @@ class Job:
     most: int = 0
     status: str = "coming"  # coming, submitted, queued, running, or how it ended
     eligible: float = np.nan
+    user: int = 0
     place: int = -1
+    on_hold: bool = False
+    kills: int = 0
     first_held: int | None = None
     start: float = np.nan
     end: float = np.nan
@@ -52,10 +88,15 @@ class Job:
 class Machine:
     """Nodes, jobs and failures, second by second."""
 
-    def __init__(self, jobs, nodes, failures, easy, limit):
-        self.jobs, self.nodes, self.failures, self.easy, self.limit = jobs, nodes, list(failures), easy, limit
-        self.down = {}
+    def __init__(self, jobs, case):
+        self.jobs, self.nodes, self.limit, self.windows = jobs, case.nodes, case.limit, case.windows
+        self.failures, self.acts = list(case.failures), list(case.acts)
+        self.had_failures = bool(case.failures)
+        self.plans = Plans(self, case.scheduler, case.depth, case.known)
+        self.down, self.drained, self.done = {}, set(), []
         self.places = self.lines = 0
+        self.edges_of = None
+        self.stays = []  # (job, from, nodes) of each time that a job holds nodes
 
     # -- conditions
 
@@ -85,7 +126,7 @@ class Machine:
 
     def take_slot(self, job):
         """Whether the job may enter the queue now; else it gets in line once."""
-        if job.array < 0 or not job.most:
+        if job.array < 0 or not job.most or job.slot:
             return True
         line = sorted(
             (other for other in self.jobs if other.in_line is not None and other.array == job.array),
@@ -104,7 +145,8 @@ class Machine:
         return False
 
     def enter(self, job, t):
-        job.status, job.eligible, job.place = "queued", t, self.places
+        job.status, job.place = "queued", self.places
+        job.eligible = job.eligible if job.kills else t
         self.places += 1
 
     def close(self, job, t, status):
@@ -115,12 +157,17 @@ class Machine:
     def event(self, t):
         for job in self.jobs:
             if job.status == "running" and job.end == t:
+                self.plans.disturbed |= job.start + job.estimate < t
                 self.close(job, t, "timed out" if self.limit and job.runtime > job.estimate else "ended")
                 job.nodes = []
                 return True, True
+        if self.edges_of != t:
+            self.edges_of = t
+            return True, self.edges(t)
         for node in sorted(self.down):
             if self.down[node] == t:
                 del self.down[node]
+                self.plans.disturbed = True
                 return True, True
         if self.failures and self.failures[0][0] == t:
             return True, self.fail(t)
@@ -134,6 +181,10 @@ class Machine:
         for job in self.jobs:
             if job.status == "submitted":
                 found = self.status_of(job, t)
+                if job.on_hold and found == "met":
+                    if job.in_line is not None and self.take_slot(job):
+                        return True, False
+                    continue
                 if found == "never":
                     self.close(job, t, "unmet")
                     return True, False
@@ -147,6 +198,7 @@ class Machine:
         for job in self.jobs:
             if job.cancel == t and not job.over:
                 waited = job.status in ("queued", "running")
+                self.plans.disturbed |= waited
                 self.close(job, t, "killed" if job.status == "running" else "withdrawn")
                 if job.nodes:
                     job.start = min(job.start, t)
@@ -156,6 +208,16 @@ class Machine:
                 return True, waited
         return False, False
 
+    def edges(self, t):
+        """Begins and ends of windows at this second; whether a pass is due."""
+        due = any(window.ends(t) for window in self.windows)
+        for window in self.windows:
+            for job in self.jobs:
+                if window.kills and window.begins(t) and window.nodes & set(job.nodes) and job.user not in window.users:
+                    self.close(job, t, "killed")
+                    job.nodes, self.plans.disturbed, due = [], True, True
+        return due
+
     def fail(self, t):
         """All failures of this second; whether one had an effect."""
         effect = False
@@ -164,46 +226,71 @@ class Machine:
             for job in self.jobs:
                 if node in job.nodes:
                     job.nodes, job.status, effect = [], "queued", True
+                    job.kills += 1
             if length > 0 and t + length > self.down.get(node, t):
                 self.down[node] = t + length
                 effect = True
+        self.plans.disturbed |= effect
         return effect
+
+    def act(self, verb, which):
+        """What the caller does between two seconds, if that is possible; whether a pass is due."""
+        job = self.jobs[which] if verb in ("hold", "release") else None
+        if verb == "hold" and job.status in ("submitted", "queued") and not job.on_hold:
+            job.on_hold, waited = True, job.status == "queued"
+            job.status, job.eligible = "submitted", job.eligible if job.kills else np.nan
+        elif verb == "release" and job.on_hold and not job.over:
+            job.on_hold, waited = False, False
+        elif verb == "drain" and which not in self.drained:
+            self.drained.add(which)
+            waited = True
+        elif verb == "resume" and which in self.drained:
+            self.drained.remove(which)
+            waited = True
+        else:
+            return False
+        self.done.append((verb, which))
+        self.plans.disturbed |= waited
+        return waited
 
     # -- a pass
 
-    def free(self):
-        held = {node for job in self.jobs for node in job.nodes}
-        return [node for node in range(self.nodes) if node not in held and node not in self.down]
+    def queue(self):
+        return sorted((job for job in self.jobs if job.status == "queued"), key=lambda job: job.place)
 
-    def start(self, job, t):
-        job.nodes = self.free()[: job.size]
-        job.status, job.start = "running", t
+    def start(self, job, t, nodes):
+        job.nodes, job.status, job.start = nodes, "running", t
+        self.stays.append((job.row, float(t), sorted(nodes)))
         job.first_held = t if job.first_held is None else job.first_held
         job.end = t + (min(job.runtime, job.estimate) if self.limit else job.runtime)
 
-    def schedule(self, t):
-        queue = sorted((job for job in self.jobs if job.status == "queued"), key=lambda job: job.place)
-        while queue and queue[0].size <= len(self.free()):
-            self.start(queue.pop(0), t)
-        if not queue or not self.easy:
-            return
-        releases = [(max(t, job.start + job.estimate), job.size) for job in self.jobs if job.nodes]
-        releases = sorted(releases + [(up, 1) for up in self.down.values()])
-        free, shadow = len(self.free()), np.inf
-        for when, size in releases:
-            free += size
-            if free >= queue[0].size:
-                shadow = when
-                break
-        extra = len(self.free()) + sum(size for when, size in releases if when <= shadow) - queue[0].size
-        for job in queue[1:]:
-            if job.size > len(self.free()):
-                continue
-            if t + job.estimate <= shadow:
-                self.start(job, t)
-            elif job.size <= extra:
-                extra -= job.size
-                self.start(job, t)
+    def is_settled(self, t):
+        """Whether nothing is left to happen at this second."""
+        return not any(
+            (job.status == "running" and job.end == t)
+            or (
+                job.status == "submitted"
+                and job.in_line is None
+                and self.status_of(job, t) != "not yet"
+                and not (job.on_hold and self.status_of(job, t) == "met")
+            )
+            for job in self.jobs
+        )
+
+    def settle(self, t, due):
+        """All events of a second and its passes."""
+        while True:
+            happened = False
+            while not all(job.over for job in self.jobs) or happened:
+                there, wanted = self.event(t)
+                if not there:
+                    break
+                happened, due = True, due | wanted
+            if due:
+                self.plans.schedule(t)
+            due = False
+            if self.is_settled(t):
+                return
 
     def run(self):
         t = min(job.submit for job in self.jobs)
@@ -212,32 +299,26 @@ class Machine:
                 self.down[node] = max(self.down.get(node, t), when + length)
         self.failures = [row for row in self.failures if row[0] >= t]
         while not all(job.over for job in self.jobs):
-            while True:
-                happened = due = False
-                while not all(job.over for job in self.jobs) or happened:
-                    there, wanted = self.event(t)
-                    if not there:
-                        break
-                    happened, due = True, due | wanted
-                if due:
-                    self.schedule(t)
-                if not any(job.status == "running" and job.end == t for job in self.jobs) and not any(
-                    job.status == "submitted" and self.status_of(job, t) != "not yet" and job.in_line is None
-                    for job in self.jobs
-                ):
-                    break
+            self.settle(t, False)
+            now = [act for act in self.acts if act[0] == t]
+            if now and not all(job.over for job in self.jobs):
+                before = len(self.done)
+                due = sum(self.act(verb, which) for _, verb, which in now) > 0
+                self.done[before:] = [(t, *act) for act in self.done[before:]]
+                self.settle(t, due)
             t += 1
-            if t > 5000:
-                raise RuntimeError("the run does not end")
+            if t > HORIZON:
+                raise NeverEnds
 
 
 def drawn(rng):
-    """A random case: the log, the failures and the options of a run."""
-    n, nodes = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+    """A random case, one of three with a bit of everything: the log, and the machine and options of a run."""
+    rich = rng.random() < 0.33
+    n, nodes = int(rng.integers(6, 11) if rich else rng.integers(1, 9)), int(rng.integers(1, 6))
     submit = np.sort(rng.integers(0, 15, n))
     columns = {}
     user, name = rng.integers(0, 2, n), rng.choice(["a", "b"], n)
-    if rng.random() < 0.8:
+    if rich or rng.random() < 0.7:
         texts = []
         for row in range(n):
             parts = ["singleton"] if rng.random() < 0.15 else []
@@ -245,21 +326,53 @@ def drawn(rng):
                 parts.append(f"{rng.choice(KINDS)}:{other + 1}+{rng.choice([0, 0, 2, 7])}")
             texts.append(",".join(parts))
         columns |= {"after": np.array(texts), "name": name}
-    if rng.random() < 0.5:
+    if rich or rng.random() < 0.3:
         columns["begin"] = np.where(rng.random(n) < 0.5, rng.integers(0, 40, n), -1)
-    if rng.random() < 0.5:
+    if rich or rng.random() < 0.3:
         array = rng.integers(-1, 2, n)
         columns |= {"array": array, "array_limit": np.where(array < 0, -1, rng.integers(1, 3, 2)[array])}
-    if rng.random() < 0.6:
+    if rich or rng.random() < 0.4:
         columns["cancel"] = np.where(rng.random(n) < 0.4, submit + rng.integers(0, 30, n), -1)
     log = fs.Workload(
         submit, rng.integers(0, 15, n), rng.integers(1, nodes + 1, n), estimate=rng.integers(0, 20, n), user=user,
         columns=columns,
     )  # fmt: skip
-    count = int(rng.integers(0, 5)) if rng.random() < 0.6 else 0
-    time = np.sort(rng.integers(0, 60, count))
-    failures = fs.FailureTrace(time, rng.integers(0, nodes, count), rng.choice([0, 0, 1, 9], count), span=10_000)
-    return log, nodes, failures, bool(rng.random() < 0.6), bool(rng.random() < 0.4)
+    count = int(rng.integers(1, 5)) if rich or rng.random() < 0.4 else 0
+    time, node = np.sort(rng.integers(0, 60, count)).tolist(), rng.integers(0, nodes, count).tolist()
+    case = Case(
+        nodes,
+        list(zip(time, node, rng.choice([0, 0, 1, 9], count).tolist(), strict=True)),
+        drawn_windows(rng, nodes) if rich or rng.random() < 0.4 else [],
+        drawn_acts(rng, n, nodes) if rich or rng.random() < 0.4 else [],
+        scheduler=str(rng.choice(SCHEDULERS)),
+        depth=float(rng.choice([1, 2, 3, np.inf])),
+        known=bool(rng.random() < 0.7),
+        limit=bool(rng.random() < 0.4),
+    )
+    return log, case
+
+
+def drawn_windows(rng, nodes):
+    windows = []
+    for _ in range(int(rng.integers(1, 4))):
+        begin, length = int(rng.integers(0, 50)), int(rng.choice([1, 4, 10]))
+        every = int(rng.choice([0, 0, length + rng.choice([1, 25, 40, 70])]))
+        some = frozenset(rng.choice(nodes, int(rng.integers(1, nodes + 1)), replace=False).tolist())
+        users = [frozenset(), frozenset(), frozenset({0}), frozenset({0, 1})][rng.integers(0, 4)]
+        windows.append(Window(begin, begin + length, every, some, users, bool(rng.random() < 0.3)))
+    return windows
+
+
+def drawn_acts(rng, jobs, nodes):
+    """Of a caller between two seconds; in the end, all nodes and jobs are free to go on."""
+    acts = []
+    for _ in range(int(rng.integers(1, 7))):
+        verb = str(rng.choice(["hold", "hold", "release", "drain", "resume"]))
+        which = int(rng.integers(0, jobs if verb in ("hold", "release") else nodes))
+        acts.append((int(rng.integers(0, 30)), verb, which))
+    acts.sort(key=lambda act: act[0])
+    acts += [(LAST_ACTS, "release", job) for job in range(jobs)]
+    return [*acts, *((LAST_ACTS, "resume", node) for node in range(nodes))]
 
 
 def jobs_of(log):
@@ -281,47 +394,121 @@ def jobs_of(log):
             job.cancel = int(columns["cancel"][row])
         if "array" in columns:
             job.array, job.most = int(columns["array"][row]), int(columns["array_limit"][row])
+        job.user = int(log.user[row])
         jobs.append(job)
     return jobs
 
 
-def compare(seed):
-    """Run one case in both engines and here; the states that occurred, or what differs."""
-    rng = np.random.default_rng(seed)
-    log, nodes, failures, easy, limit = drawn(rng)
+def options_of(case):
+    repairs = "known" if case.known else "unknown"
+    schedulers = {
+        "fcfs": lambda: fs.Fcfs(),
+        "easy": lambda: fs.EasyBackfill(repairs=repairs),
+        "backfill": lambda: fs.Backfill("unlimited" if case.depth == np.inf else int(case.depth), repairs=repairs),
+        "conservative": lambda: fs.ConservativeBackfill(repairs=repairs),
+    }
+    time, node, length = np.array(case.failures or np.empty((0, 3)), int).T
+    reservations = [
+        fs.Reservation(
+            sorted(each.nodes), each.begin, each.end, users=sorted(each.users) or None, every=each.every or None,
+            overrun="kill" if each.kills else "wait",
+        )
+        for each in case.windows
+    ]  # fmt: skip
+    return {
+        "scheduler": schedulers[case.scheduler](),
+        "failures": fs.FailureTrace(time, node, length, span=10_000),
+        "reservations": reservations or None,
+        "overrun": "kill" if case.limit else "extend",
+    }
+
+
+def run_of(log, case, acts, engine):
+    """The result of an engine of the package, in which a caller does the same."""
+    sim = fs.Simulation(log, fs.Cluster(case.nodes), engine=engine, record=True, **options_of(case))
+    for time in sorted({time for time, _, _ in acts}):
+        sim.advance(until=time)
+        for at, verb, which in acts:
+            if at == time:
+                getattr(sim, verb)(which)
+    sim.advance()
+    return sim.result()
+
+
+def stays_of(result):
+    """The nodes of each time that a job holds some, as `Machine.stays`."""
+    table = result.allocations
+    first = table["node_offsets"].tolist()
+    nodes = [sorted(table["nodes"][start:end].tolist()) for start, end in itertools.pairwise(first)]
+    return list(zip(table["job"].tolist(), table["begin"].tolist(), nodes, strict=True))
+
+
+def compare(seed, engines=("core",)):
+    """Run one case in these engines and here.  The case and what came of it; None if it never ends."""
+    log, case = drawn(np.random.default_rng(seed))
     jobs = jobs_of(log)
-    rows = zip(failures.time.astype(int), failures.node.tolist(), failures.downtime.astype(int), strict=True)
-    Machine(jobs, nodes, rows, easy, limit).run()
-    scheduler = fs.EasyBackfill(repairs="known") if easy else fs.Fcfs()
-    result = fs.simulate(
-        log, fs.Cluster(nodes), scheduler=scheduler, failures=failures, overrun="kill" if limit else "extend"
-    )
-    for name, mine in {
+    program = Machine(jobs, case)
+    try:
+        program.run()
+    except NeverEnds:
+        return None
+    mine = {
         "state": [job.status for job in jobs],
         "eligible": [job.eligible for job in jobs],
         "start": [job.start for job in jobs],
         "finish": [float(job.end) for job in jobs],
-    }.items():
-        np.testing.assert_array_equal(result.jobs[name], np.array(mine), f"seed {seed}, {name}")
-    return [job.status for job in jobs]
+    }
+    for engine in engines:
+        result = run_of(log, case, program.done, engine)
+        for name, column in mine.items():
+            np.testing.assert_array_equal(result.jobs[name], np.array(column), f"seed {seed}, {engine}, {name}")
+        assert sorted(stays_of(result)) == sorted(program.stays), f"seed {seed}, {engine}, nodes"
+    return log, program
+
+
+def features(log, program):
+    """What a case has, in words of the page on testing."""
+    done = {verb for _, verb, _ in program.done}
+    return {
+        **{f"under {name}": program.plans.scheduler == name for name in SCHEDULERS},
+        "with conditions": any(job.waits or job.alone for job in program.jobs),
+        "with earliest starts": "begin" in log.columns,
+        "with arrays": "array" in log.columns,
+        "with withdrawals": any(job.status in ("withdrawn", "killed") for job in program.jobs),
+        "with failures": program.had_failures,
+        "with reservations": bool(program.windows),
+        "with jobs on hold": "hold" in done,
+        "with drained nodes": "drain" in done,
+    }
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reference", action="store_true", help="also compare the reference engine")
     given = parser.parse_args(argv)
-    sys.path.append(str(Path(__file__).resolve().parents[1]))
-    from helpers import thresholds
-
     thresholds.from_environment()
-    found = {}
-    for number in range(given.runs):
-        for status in compare([given.seed, number]):
-            found[status] = found.get(status, 0) + 1
-    counts = ", ".join(f"{count:,} {status}" for status, count in sorted(found.items()))
-    print(f"{given.runs:,} runs agree; jobs: {counts}")
-    return found
+    states, counts, number = Counter(), Counter(), 0
+    while counts["random runs"] < given.runs:
+        found = compare([given.seed, number], ("core", "reference") if given.reference else ("core",))
+        number += 1
+        if found is None:
+            continue
+        has = features(*found)
+        counts["random runs"] += 1
+        counts.update(has)
+        counts["with all of these"] += sum(has.values()) == len(has) - len(SCHEDULERS) + 1
+        states.update(job.status for job in found[1].jobs)
+    words = ", ".join(f"{count:,} {name}" for name, count in [*counts.items(), *sorted(states.items())])
+    print(f"all agree: {words}")
+    what = (
+        "Random runs of jobs with conditions, arrays, withdrawals, holds, reservations, drained nodes and failures in "
+        "the compiled engine and in a program that tries every second: state, times and nodes of every job."
+    )
+    command = f"python tests/verification/third_conditions.py --runs {given.runs} --seed {given.seed}"
+    record("jobs-as-submitted", "answers", what, {**counts, "runs that differ": 0}, command)
+    return states
 
 
 if __name__ == "__main__":
