@@ -100,6 +100,17 @@ cdef inline bint none_closed(const absences_t *a, double t, double end) noexcept
 
 # The nodes that a job may not hold from t to `end`, into `out`; whether there are any.
 cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t *out) noexcept nogil
+# [placed] Nodes that are closed to a job in that time become a part of `mask`, an occupancy, for has_free and permits;
+# where the machine has has_free_beside, only those that are reserved for users (join_claimed; whether there are any),
+# which count as in use (model.md#held-back).
+cdef bint join_claimed(const sim_t *s, int32_t job, double t, double end, uint64_t *mask) noexcept nogil
+cdef void join_closed(const sim_t *s, int32_t job, double t, double end, const uint64_t *closed,
+                      uint64_t *mask) noexcept nogil
+# [placed] Whether the occupancy has a free place for a job without nodes of `closed`, which are closed to it then.
+cdef bint has_open_at(const sim_t *s, int32_t job, double t, double end, const uint64_t *occ,
+                      const uint64_t *closed) noexcept nogil
+# `used` of a permit for a job that would stay from now to `end`, into scratch; NULL: none, or not on this machine.
+cdef const uint64_t *claimed_of_others(const sim_t *s, int32_t job, double end) noexcept nogil
 # Whether an absence ends at t.
 cdef bint ends_at(const sim_t *s, double t) noexcept nogil
 # The last time at which a running job is expected to end, or a node to be up.

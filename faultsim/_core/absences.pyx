@@ -7,7 +7,7 @@ from faultsim._core.cluster.named cimport count_free, free_nodes, named_of, name
 from faultsim._core.containers.bits cimport mask_count, mask_count_without, mask_equal, mask_join
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.state cimport end_if_started, end_if_started_at, log_row, usable
+from faultsim._core.state cimport ask_of, end_if_started, end_if_started_at, log_row, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -42,6 +42,48 @@ cdef bint closed_to(const sim_t *s, int32_t job, double t, double end, uint64_t 
             mask_join(out, a.nodes + <int64_t>i * a.words, a.words)
             any_closed = True
     return any_closed
+
+
+cdef bint join_claimed(const sim_t *s, int32_t job, double t, double end, uint64_t *mask) noexcept nogil:
+    cdef const absences_t *a = absences_of(s)
+    cdef const uint64_t *nodes
+    cdef int32_t i, k, row = log_row(s, job)
+    cdef bint any_claimed = False
+    if none_closed(a, t, end):
+        return False
+    for i in range(a.n):
+        if a.row[i].for_users and not is_open_to(a, i, row) and meets_stay(&a.row[i], t, end):
+            nodes = a.nodes + <int64_t>i * a.words
+            any_claimed = True
+            for k in range(a.words):
+                mask[k] |= nodes[k] & ~a.drained[k]
+    return any_claimed
+
+
+cdef void join_closed(const sim_t *s, int32_t job, double t, double end, const uint64_t *closed,
+                      uint64_t *mask) noexcept nogil:
+    if s.machine.placed.has_free_beside == NULL:
+        mask_join(mask, closed, s.machine.words)
+    else:
+        join_claimed(s, job, t, end, mask)
+
+
+cdef bint has_open_at(const sim_t *s, int32_t job, double t, double end, const uint64_t *occ,
+                      const uint64_t *closed) noexcept nogil:
+    cdef uint64_t *mask = absences_of(s).part
+    memcpy(mask, occ, <size_t>s.machine.words * sizeof(uint64_t))
+    join_closed(s, job, t, end, closed, mask)
+    if s.machine.placed.has_free_beside == NULL:
+        return s.machine.placed.has_free(s.machine.state, mask, ask_of(s, job))
+    return s.machine.placed.has_free_beside(s.machine.state, mask, closed, ask_of(s, job))
+
+
+cdef const uint64_t *claimed_of_others(const sim_t *s, int32_t job, double end) noexcept nogil:
+    cdef uint64_t *mask = absences_of(s).hidden
+    if not s.machine.placed or s.machine.placed.has_free_beside == NULL:
+        return NULL
+    memset(mask, 0, <size_t>s.machine.words * sizeof(uint64_t))
+    return mask if join_claimed(s, job, s.now, end, mask) else NULL
 
 
 cdef int32_t closed_set(const sim_t *s, int32_t job, double t, double end) noexcept nogil:

@@ -27,6 +27,7 @@ cdef class Decision(Moment):
     cdef int64_t beside      # [clusters] nodes outside of closed set `later_set` (0: none) that it leaves then
     cdef int32_t later_set
     cdef uint64_t *later     # [placed] the occupancy then
+    cdef uint64_t *shut      # [placed] what is closed to `head` then; NULL: nothing
     cdef SiteView site       # where jobs share nodes; else None
 
     cdef int32_t find(self, object given) except -1
@@ -53,7 +54,8 @@ cdef class Decision(Moment):
     cdef int check_distinct(self, int32_t job, const int32_t[::1] numbers, int32_t end, str what) except -1
     cdef int check_box(self, object numbers, place_t *place) except -1
     cdef int check_slice(self, int32_t job, str what, object numbers, place_t *place) except -1
-    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1
+    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner,
+                        double end) except -1
     cdef str taken(self, str what, object numbers, const uint64_t *mask)
 
     cdef int act(self, str what) except -1

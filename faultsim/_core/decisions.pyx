@@ -10,15 +10,15 @@ import numpy as np
 from faultsim.checks import no_attribute
 
 from faultsim._core.absences cimport (
-    absences_of, absences_t, any_drained, closed_to, find_open_time, free_and_drained, is_open_to, last_begun,
-    leaves_head, meets_stay, none_closed, occurrence_begin, occurrence_end, open_room, open_shadow_t, spare_none,
-    spare_set,
+    absences_of, absences_t, any_drained, claimed_of_others, closed_to, find_open_time, free_and_drained, is_open_to,
+    join_claimed, join_closed, last_begun, leaves_head, meets_stay, none_closed, occurrence_begin, occurrence_end,
+    open_room, open_shadow_t, spare_none, spare_set,
 )
 from faultsim._core.avoidance cimport choose_now
 from faultsim._core.changes cimport changes_since
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.cluster.named cimport change_node, named_of
-from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_join
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_count_without, mask_join
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.eligibility cimport NOT_ON_HOLD, eligible_of
@@ -100,6 +100,7 @@ cdef permit_t permit_open(const sim_t *s, int32_t job, double end) noexcept nogi
     memset(&permit, 0, sizeof(permit))
     if s.absences.state != NULL and closed_to(s, job, s.now, end, absences_of(s).joined):
         permit.forbidden = absences_of(s).joined
+        permit.used = claimed_of_others(s, job, end)
     return permit
 
 
@@ -630,14 +631,18 @@ cdef class Decision(Moment):
                 self.extra = 0
         else:
             if self.later == NULL:
-                self.later = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
+                self.later = <uint64_t *>malloc(2 * <size_t>m.words * sizeof(uint64_t))
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
+            self.shut = NULL
             items = releases_all(&s.releases)
             if s.absences.state != NULL:
                 self.time = first_open_time(s, head, self.later, absences_of(s).closed)
                 if self.time < INFINITY:
-                    mask_join(self.later, absences_of(s).closed, m.words)
+                    join_closed(s, head, self.time, end_if_started_at(s, head, self.time), absences_of(s).closed,
+                                self.later)
+                    self.shut = self.later + m.words
+                    memcpy(self.shut, absences_of(s).closed, <size_t>m.words * sizeof(uint64_t))
             elif m.placed.has_free(m.state, m.occ, ask_of(s, head)):
                 self.time = s.now
                 memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
@@ -649,6 +654,8 @@ cdef class Decision(Moment):
             self.extra = 0
             if self.time != INFINITY:
                 self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]
+                if self.shut != NULL:
+                    self.extra -= mask_count_without(self.shut, self.later, m.words)
         self.head = head
         return 0
 
@@ -752,7 +759,7 @@ cdef class Decision(Moment):
             self.check_box(numbers, place)
         else:
             self.check_slice(job, what, numbers, place)
-        self.check_free(job, what, numbers, place, owner)
+        self.check_free(job, what, numbers, place, owner, end)
         if a == NULL:
             return 0
         if what == "box":
@@ -794,7 +801,8 @@ cdef class Decision(Moment):
             self.refuse(f"the {node.shape[0]} nodes given for job {row} are no slice of this pod{shape}")
         return 0
 
-    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1:
+    cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner,
+                        double end) except -1:
         """Checks that a place is large enough and free of other jobs, and that cubes held back stay free."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
@@ -822,7 +830,12 @@ cdef class Decision(Moment):
             if m.placed.meets(m.state, mask, place):
                 self.refuse(f"{self.taken(what, numbers, mask)} is not free")
             if m.placed.may_be_busy != NULL:
+                memcpy(mask, m.occ, bytes)
+                if owner >= 0:
+                    m.placed.lift(m.state, mask, &old)
                 m.placed.put(m.state, mask, place)
+                if s.absences.state != NULL:
+                    join_claimed(s, job, s.now, end, mask)
                 too_many = not m.placed.may_be_busy(m.state, mask)
         finally:
             c_free(mask)
@@ -908,7 +921,7 @@ cdef class Decision(Moment):
         if self.s.absences.state != NULL:
             narrower = permit_open(self.s, job, end_if_started(self.s, job))
             if permit != NULL:
-                narrower.later, narrower.need = permit.later, permit.need
+                narrower.later, narrower.need, narrower.shut = permit.later, permit.need, permit.shut
             permit = &narrower
         self.s.closed = True
         code = choose_now(self.s, job, self.s.machine.occ, size, permit, place)
@@ -1020,6 +1033,8 @@ cdef class Decision(Moment):
             return 1
         memset(&permit, 0, sizeof(permit))
         permit.later = self.later
+        if m.placed.has_free_beside != NULL:
+            permit.shut = self.shut
         permit.need = ask_of(s, head)
         limit = min(<int64_t>size + growth, <int64_t>available(s))
         set_window(s, job, s.now)

@@ -1261,8 +1261,6 @@ cdef class Engine:
     cdef int32_t checked_node(self, object which, bint drain) except -1:
         """The node of a drain or a resume."""
         cdef int32_t node
-        if self.world.no_drains:
-            self.refuse(f"drain is not available {self.world.no_drains}")
         if self.s.machine.named == NULL:
             self.refuse("only a simulation with record=True, failures=, reservations= or live= follows the nodes of "
                         "jobs, which drain needs: give record=True")

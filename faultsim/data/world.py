@@ -196,8 +196,6 @@ class World:
         Whether the caller owns time, jobs and failures.
     known : int, optional
         The number of jobs that are known at the start, if more may be submitted.
-    no_drains : str
-        Why nodes cannot be drained in this run; empty if they can.
     oracle_runtimes : bool
         Whether decisions that the caller gets contain the true run times.
     """
@@ -218,5 +216,4 @@ class World:
     jobs: Integers | None = None
     live: bool = False
     known: int | None = None
-    no_drains: str = ""
     oracle_runtimes: bool = False

@@ -25,7 +25,8 @@ def beside_closed(
     if absences.drained and not has_open_place(moment, job, absences.drained):
         return Reason(Cause.DRAINED, needed=needed, free=open_to(moment, job, absences.drained))
     closed = absences.closed(job, state.now, ends)
-    if closed and not has_open_place(moment, job, closed):
+    claimed = absences.claimed(job, state.now, ends)
+    if closed and not has_open_place(moment, job, closed, claimed):
         begin, i = min(_occurrences(absences, job, state.now, ends))
         end = begin + absences.all[i].end - absences.all[i].begin
         return Reason(Cause.CLOSED, begin=begin, until=end, needed=needed, ends=ends, reservation=absences.names[i])
@@ -40,14 +41,14 @@ def beside_closed(
     return replace(waits, blocker=moment.row_of(head), blocker_id=moment.id_of(head))
 
 
-def has_open_place(moment: Moment, job: Job, closed: int) -> bool:
-    """Whether the job has a place now outside of nodes that are closed to it."""
+def has_open_place(moment: Moment, job: Job, closed: int, claimed: int = 0) -> bool:
+    """Whether the job has a place now outside of nodes that are closed to it, some of them `claimed` by users."""
     table = moment.state.table
     if moment.state.shares:
         return open_to(moment, job, closed) >= job.ask.needed
     if table is None:
         return job.needs <= open_to(moment, job, closed)
-    return table.fits(moment.state.blocked | closed, job.needs)
+    return table.fits(moment.state.blocked | table.closing(closed, claimed), job.needs)
 
 
 def open_to(moment: Moment, job: Job, closed: int) -> int:

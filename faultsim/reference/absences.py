@@ -95,6 +95,14 @@ class Absences:
                 nodes |= each.nodes
         return nodes
 
+    def claimed(self, job: Job, begin: float, end: float) -> int:
+        """Of `closed`, the nodes that users of a reservation may hold, and that are not drained."""
+        nodes = 0
+        for i, each in enumerate(self.all):
+            if self._rows.permits[:, i].any() and not self.is_open_to(i, job) and each.meets(begin, end):
+                nodes |= each.nodes
+        return nodes & ~self.drained
+
     def in_the_way(self, job: Job, begin: float, end: float, nodes: int) -> str:
         """Why a job may not hold some of these nodes from `begin` to `end`: the first reservation; "": it may."""
         met = []

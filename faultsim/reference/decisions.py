@@ -164,12 +164,13 @@ class Decision:
         nodes = self._closed(found)
         return np.array([node for node in range(self._state.nodes) if nodes >> node & 1], np.int32)
 
-    def _closed(self, job: Job) -> int:
+    def _closed(self, job: Job, *, shut: bool = False) -> int:
         """From now to the expected end of a job that waits, if it starts now, or runs; of others those of now."""
         state = self._state
         if job in state.queue:
-            return state.closed(job, state.now)
-        return state.closed_to(job, state.expected_end(job) if job in state.running else state.now)
+            return (state.shut if shut else state.closed)(job, state.now)
+        end = state.expected_end(job) if job in state.running else state.now
+        return (state.shut_to if shut else state.closed_to)(job, end)
 
     def fits(self, job: int) -> bool:
         """Whether a job could start now."""
@@ -180,7 +181,7 @@ class Decision:
             return False
         if state.table is None:
             return found.needs <= state.room_for(found)
-        return state.table.fits(state.blocked | state.closed(found, state.now), found.needs)
+        return state.table.fits(state.blocked | state.shut(found, state.now), found.needs)
 
     def boxes(self, job: int, size: int | None = None) -> object:
         """The free boxes that a job could take."""
@@ -191,7 +192,7 @@ class Decision:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         if not table.are_boxes:
             self._refuse("a pod has no boxes: choose by d.slices or d.free_cubes")
-        taken = self._state.blocked | self._closed(found)
+        taken = self._state.blocked | self._closed(found, shut=True)
         free = table.free_of_size(taken, found.needs if size is None else size)
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
@@ -217,8 +218,9 @@ class Decision:
         wanted = found.needs if size is None else size
         if table.slices.wiring == "ocs" and wanted >= table.slices.hosts:
             self._refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
-        closed = self._closed(found)
-        free = [box for box in table.free_of_size(self._state.blocked, wanted) if not box.mask & closed]
+        occupied = self._state.blocked
+        open_ = set(table.free_of_size(occupied | self._closed(found, shut=True), wanted))
+        free = [box for box in table.free_of_size(occupied, wanted) if box in open_]  # in the order of all
         rows = [[node for node in range(table.nodes) if box.mask >> node & 1] for box in free]
         return np.array(rows, np.int32).reshape(len(rows), max(0, min(wanted, table.nodes)))
 
@@ -294,7 +296,7 @@ class Decision:
                 self._refuse(f"job {job} cannot start: {why}{self._reach(found, end)}")
             self._begin(found, None, free_nodes_for(state, found))
         else:
-            closed = state.closed(found, state.now)
+            closed = state.shut(found, state.now)
             for size in state.table.sizes_between(found.needs, state.available):
                 boxes = state.table.free_of_size(state.blocked | closed, size)
                 if boxes:
@@ -604,11 +606,11 @@ class Decision:
         in_time = expected_if_started(job, state.now + state.delay) <= time
         if state.table is None:
             return [] if job.needs <= state.room_for(job) and (in_time or self._leaves(job, head, time)) else None
-        open_ = state.blocked | state.closed(job, state.now)
+        open_ = state.blocked | state.shut(job, state.now)
         for size in state.table.sizes_between(job.needs, min(job.needs + growth, state.available)):
             boxes = state.table.free_of_size(open_, size)
             if not in_time:
-                later = occupied_at(state, time) | state.closed(head, time)
+                later = occupied_at(state, time) | state.shut(head, time)
                 boxes = [box for box in boxes if state.table.fits(later | box.mask, head.needs)]
             if boxes:
                 return boxes

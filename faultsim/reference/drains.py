@@ -33,8 +33,6 @@ def drained_nodes(state: State) -> Integers:
 
 def _checked(state: State, which: object, drain: bool) -> int:
     """The node of a drain or a resume."""
-    if state.world.no_drains:
-        raise DecisionError(f"drain is not available {state.world.no_drains}")
     if state.table is None and not state.tracking and not state.shares:
         raise DecisionError(
             "only a simulation with record=True, failures=, reservations= or live= follows the nodes of jobs, which "

@@ -28,8 +28,6 @@ class WorldRows:
         Whether the caller owns time, jobs and failures.
     oracle_runtimes : bool
         Whether decisions that the caller gets have true run times.
-    no_drains : str
-        Why nodes cannot be drained; empty if they can.
     rows, columns : array or None, mapping
         Rows of the jobs in the user's log (None: the same), and the columns of that.
     asks : AskRows or None
@@ -46,7 +44,6 @@ class WorldRows:
         self.p = 0.0 if given.predictions is None else float(given.predictions.p)
         self.rows, self.columns, self.asks = given.rows, given.columns, given.asks
         self.live, self.oracle_runtimes = given.live, given.oracle_runtimes
-        self.no_drains = given.no_drains
         self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.ticks)
 
     def failing(self, begin: float, end: float) -> set[int]:

@@ -44,7 +44,7 @@ def given_place(
     if what not in ways:
         refuse(f"jobs on a {machine} take {kind}: give {' or '.join(f'{way}=' for way in ways)}, not {what}=")
     if what == "box":
-        box = _free(state, job, _box(state, numbers, refuse), f"box {tuple(numbers)}", refuse, moves)
+        box = _free(state, job, _box(state, numbers, refuse), f"box {tuple(numbers)}", refuse, end, moves)
         check_open(state, job, {f"box {tuple(numbers)}": box.mask}, end, refuse, moves)
         return box, []
     asked, hosts = numbers, 1
@@ -76,7 +76,7 @@ def given_place(
     taken = (state.blocked | state.drained_mask) & ~(job.mask if moves else 0)
     first = next((number for number in asked if taken >> number * hosts & ((1 << hosts) - 1)), None)
     kind = what.removesuffix("s")
-    found = _free(state, job, found, f"{kind} {first}", refuse, moves)
+    found = _free(state, job, found, f"{kind} {first}", refuse, end, moves)
     parts = {f"{kind} {number}": ((1 << hosts) - 1) << number * hosts for number in asked}
     check_open(state, job, parts, end, refuse, moves)
     return found, []
@@ -111,7 +111,7 @@ def _box(state: State, numbers: list[int], refuse: Refuse) -> Box:
     return found
 
 
-def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bool) -> Box:
+def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, end: float, moves: bool) -> Box:
     """A place that is large enough, if nobody else has a node of it and what is held back stays so."""
     own = job.mask if moves else 0
     assert state.table is not None
@@ -123,7 +123,8 @@ def _free(state: State, job: Job, box: Box, name: str, refuse: Refuse, moves: bo
     if box.mask & (state.blocked | state.drained_mask) & ~own:
         refuse(f"{name} is not free")
     assert state.table is not None
-    if not state.table.may_be_busy(state.busy & ~own | box.mask):
+    claimed = 0 if state.absences is None else state.absences.claimed(job, state.now, max(state.now, end))
+    if not state.table.may_be_busy(state.busy & ~own | box.mask | claimed):
         refuse(f"job {job.row} cannot have this slice: it would use cubes that are held back")
     if moves and box == job.box:
         refuse(f"job {job.row} already has this {kind}")

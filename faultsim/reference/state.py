@@ -468,6 +468,21 @@ class State:
             return 0
         return self.absences.closed(job, begin, expected_if_started(job, begin + self.delay))
 
+    def shut(self, job: Job, begin: float) -> int:
+        """Torus: the same, as a part of an occupancy in which the job has its place."""
+        if self.absences is None:
+            return 0
+        return self._shut(job, begin, expected_if_started(job, begin + self.delay))
+
+    def shut_to(self, job: Job, end: float) -> int:
+        """Torus: the same from now to `end`."""
+        return 0 if self.absences is None else self._shut(job, self.now, max(self.now, end))
+
+    def _shut(self, job: Job, begin: float, end: float) -> int:
+        assert self.table is not None
+        assert self.absences is not None
+        return self.table.closing(self.absences.closed(job, begin, end), self.absences.claimed(job, begin, end))
+
     def closed_to(self, job: Job, end: float) -> int:
         """The nodes that a job may not hold from now to `end`, if it has not got them."""
         return 0 if self.absences is None else self.absences.closed(job, self.now, max(self.now, end))

@@ -1,35 +1,17 @@
 """Reservations of a run: checked, and as the engines read them (model.md#absences)."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from faultsim.arrays import Integers, Values
 from faultsim.data.world import AbsenceRows
-from faultsim.errors import InputError, NotAvailableError
+from faultsim.errors import InputError
 from faultsim.simulation.options import RunOptions
-
-#: Options of a run that go neither with reservations nor with drained nodes and jobs that change, and what to write
-#: instead.
-_WITHOUT: tuple[tuple[Callable[[RunOptions], object], str, str], ...] = (
-    (lambda run: run.machine.held_back, "a pod with spare cubes", "use spares=0"),
-)
 
 
 def check_absences(run: RunOptions) -> None:
-    """Reject reservations that the machine cannot have, or that no job could wait out."""
-    if not run.reservations:
-        return
-    for is_there, what, hint in _WITHOUT:
-        if is_there(run):
-            raise NotAvailableError(f"reservations= are not available with {what}: {hint}")
-    for each in run.reservations:
+    """Reject reservations of nodes that the machine does not have."""
+    for each in run.reservations or ():
         each.node_numbers(run.machine)
-
-
-def no_drains(run: RunOptions) -> str:
-    """Why nodes cannot be drained in a run; "": they can."""
-    return next((f"with {what}: {hint}" for is_there, what, hint in _WITHOUT if is_there(run)), "")
 
 
 def absence_rows(run: RunOptions) -> AbsenceRows | None:

@@ -12,7 +12,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.data.world import NO_REQUESTS, FailureRows, PredictionRows, RequestRows, World
 from faultsim.policies import Blind, Checkpointing, Predictor
-from faultsim.simulation.absences import absence_rows, no_drains
+from faultsim.simulation.absences import absence_rows
 from faultsim.simulation.eligibility import eligibility_rows
 from faultsim.simulation.jobs import kept_rows
 from faultsim.simulation.options import RunOptions
@@ -51,7 +51,6 @@ def make_world(run: RunOptions, log: Workload, estimate: Floats, *, formulas: bo
     forms = run.machine.speed_forms(log) if slowdowns else None
     world.shape_rank = run.place_ranks(log)
     world.absences = absence_rows(run)
-    world.no_drains = no_drains(run)
     if forms is not None:
         world.clocks = clocks(slowdowns, *forms)
     return world

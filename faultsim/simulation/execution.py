@@ -306,8 +306,6 @@ class Execution:
         run, what = self._run, None
         if self._told is not None:
             what = "with live=: withdraw the job, and submit another one"
-        elif self.world.no_drains:
-            what = self.world.no_drains
         elif self.world.rows is not None:
             what = "where jobs were dropped from the log: leave them out beforehand"
         elif isinstance(run.recovery, HotSpares):

@@ -559,7 +559,7 @@ class Simulation(checks.OldNames):
             If it has not been submitted, has or had nodes, or has ended; if its size does not fit on the machine; or if
             the log has no priorities.
         NotAvailableError
-            With ``live=``, ``checkpointing=``, ``HotSpares``, and policies that do not go with drained nodes.
+            With ``live=``, ``checkpointing=`` and ``HotSpares``.
 
         Examples
         --------
@@ -586,7 +586,7 @@ class Simulation(checks.OldNames):
         Raises
         ------
         DecisionError
-            If there is no such node, it is drained, or the policies of the run do not go with drained nodes.
+            If there is no such node, or it is drained.
 
         Examples
         --------

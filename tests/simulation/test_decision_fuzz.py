@@ -144,8 +144,7 @@ def kinds_of(run, rng):
 def check_run(run, seed, steps=30, verify=True):
     """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
     rng, n = random.Random(seed), len(run.log)
-    with contextlib.suppress(fs.NotAvailableError):
-        run = run.with_options(reservations=reservations_of(run, rng, (0, 0, 1, 3)))
+    run = run.with_options(reservations=reservations_of(run, rng, (0, 0, 1, 3)))
     options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
     options |= {"scheduler": fs.External(order=run.scheduler.order, **kinds_of(run, rng)), "record": True}
     sims = [fs.Simulation(run.log, run.machine, engine=name, **options) for name in ("core", "core", "reference")]

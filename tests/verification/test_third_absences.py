@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -132,15 +131,3 @@ def test_what_would_be_wrong_is_refused() -> None:
     window = fs.Reservation("all", "1h", "3h", users=1)
     with pytest.raises(fs.InputError, match="is for users, and the log has no users"):
         fs.simulate(log, fs.Cluster(4), reservations=window)
-
-
-@pytest.mark.parametrize(
-    ("machine", "options", "said"),
-    [
-        ("pod:1x1x2,spares=1", {}, "spare cubes"),
-    ],
-)
-def test_what_does_not_go_with_reservations_is_named(machine: str, options: dict[str, Any], said: str) -> None:
-    log = fs.Workload(submit=[0], runtime=[1], size=[1])
-    with pytest.raises(fs.NotAvailableError, match=said):
-        fs.simulate(log, machine, reservations="all:begin=1,end=2", **options)

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from faultsim._core.absences cimport absences_of, any_closed, closed_to_mover
+from faultsim._core.absences cimport absences_of, any_closed, claimed_of_others, closed_to_mover
 from faultsim._core.avoidance cimport free_of
 from faultsim._core.cluster.named cimport change_node, free_nodes, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_lowest_in, node_set_t
@@ -288,6 +288,8 @@ cdef int move_place(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogi
     if closed != NULL:
         mask_join(f.forbidden, closed, s.machine.words)
     permit.forbidden = f.forbidden
+    if s.absences.state != NULL:
+        permit.used = claimed_of_others(s, job, end)
     if s.scheduler.guard != NULL and s.queue.head != s.queue.end:
         code = s.scheduler.guard(s.scheduler.state, s, job, end, f.forbidden, &permit)
         if code < 0:

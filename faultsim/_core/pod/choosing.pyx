@@ -8,7 +8,7 @@ from faultsim._core.containers.bits cimport ones
 from faultsim._core.pod.places cimport pod_put
 from faultsim._core.pod.slices cimport (
     ask_has_shape, blocks_for, count_cubes, cubes_t, has_cubes, has_run, hosts_at, hosts_of, in_use, is_within,
-    leaves_blocks, place_of_cubes, pod_free_cubes, pod_has_free, pod_room, pod_t, span_t,
+    leaves_blocks, place_of_cubes, pod_free_cubes, pod_has_free, pod_room, pod_t, span_t, taken_of,
 )
 from faultsim._core.tables.machine cimport nodes_of, permit_t, place_t
 from faultsim._core.thresholds cimport thresholds
@@ -20,68 +20,126 @@ cdef bint leaves(pod_t *m, const permit_t *permit, const place_t *place) noexcep
         return True
     memcpy(m.scratch, permit.later, <size_t>m.words * sizeof(uint64_t))
     pod_put(m, m.scratch, place)
-    return pod_has_free(m, m.scratch, permit.need)
+    return pod_has_free(m, m.scratch, permit.shut, permit.need)
 
 
-cdef cubes_t useful(pod_t *m, const uint64_t *later, int32_t need) noexcept nogil:
+cdef cubes_t useful(pod_t *m, const uint64_t *later, const uint64_t *shut, int32_t need) noexcept nogil:
     """The cubes that a slice of this need, or of the next size, could use, whole or a part of one."""
     cdef int32_t cube, size = m.next[need] if need <= m.nodes else 0
     cdef cubes_t set_
     if size >= m.hosts:
-        return pod_free_cubes(m, later, NULL)
+        return pod_free_cubes(m, later, shut)
     memset(&set_, 0, sizeof(set_))
     if size > 0:
         for cube in range(m.cubes):
-            if has_run(hosts_of(m, later, cube), m.hosts, size):
+            if has_run(taken_of(m, later, shut, cube), m.hosts, size):
                 set_.word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
     return set_
 
 
-cdef bint leaves_room(pod_t *m, const uint64_t *later, int32_t n, int32_t need) noexcept nogil:
-    """May jobs use n cubes that are free until then, too, and a slice of `need` at the later time?"""
-    cdef int32_t cube, more
-    if m.spares == 0:
-        return True
-    more = pod_room(m, later) - n
-    if need >= m.hosts or more != 0:
-        return more >= max(1, need // m.hosts)
-    for cube in range(m.cubes):
-        if in_use(m, later, cube) and has_run(hosts_of(m, later, cube), m.hosts, need):
-            return True
-    return False
+# A set of cubes of which at most `most` may be chosen.
+cdef struct limit_t:
+    cubes_t set
+    int32_t most
 
 
-cdef bint choose_switched(pod_t *m, const cubes_t *free, int32_t n, const permit_t *permit,
-                          place_t *out) noexcept nogil:
-    """The first of all sets of n free cubes that is permitted: of those that are of use at the later time it has no
-    more than can be spared.
-    """
-    cdef cubes_t chosen, use
-    cdef int32_t i, need, spare = n
+cdef inline bint may_take(limit_t *limit, int32_t i, uint64_t bit) noexcept nogil:
+    return not limit.set.word[i] & bit or limit.most > 0
+
+
+cdef bint first_cubes(const cubes_t *free, int32_t n, limit_t few, limit_t all_, cubes_t *out) noexcept nogil:
+    """The first of all sets of n of these cubes within two limits, of sets that are disjoint or one in the other."""
+    cdef int32_t i
     cdef uint64_t bits, low
-    memset(&chosen, 0, sizeof(chosen))
-    memset(&use, 0, sizeof(use))
-    if not has_cubes(m, free, n):
+    memset(out, 0, sizeof(cubes_t))
+    if few.most < 0 or all_.most < 0:
         return False
-    if permit != NULL and permit.later != NULL and permit.need > 0:
-        need = m.next[permit.need] if permit.need <= m.nodes else 0
-        use = useful(m, permit.later, permit.need)
-        spare = count_cubes(&use) - max(1, need // m.hosts)
-        if spare < 0 or not leaves_room(m, permit.later, n, need):
-            return False
+    # Sets within such limits are a matroid: taking each cube that is allowed gives the first of the largest sets.
     for i in range(3):
         bits = free.word[i]
         while bits and n > 0:
             low = bits & (~bits + 1)
             bits ^= low
-            if use.word[i] & low:
-                if spare == 0:
-                    continue
-                spare -= 1
-            chosen.word[i] |= low
-            n -= 1
-    out[0] = place_of_cubes(m, &chosen)
+            if may_take(&few, i, low) and may_take(&all_, i, low):
+                few.most -= few.set.word[i] & low != 0
+                all_.most -= all_.set.word[i] & low != 0
+                out.word[i] |= low
+                n -= 1
     return n == 0
+
+
+cdef bint is_before(const cubes_t *one, const cubes_t *other) noexcept nogil:
+    """Whether a set stands before another of as many cubes."""
+    cdef int32_t i
+    cdef uint64_t differ
+    for i in range(3):
+        differ = one.word[i] ^ other.word[i]
+        if differ:
+            return one.word[i] & differ & (~differ + 1) != 0
+    return False
+
+
+cdef cubes_t unused(const pod_t *m, const uint64_t *later) noexcept nogil:
+    """The cubes that are not in use at the later time."""
+    cdef int32_t cube
+    cdef cubes_t set_
+    memset(&set_, 0, sizeof(set_))
+    for cube in range(m.cubes):
+        if not in_use(m, later, NULL, cube):
+            set_.word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
+    return set_
+
+
+cdef bint cubes_beside(pod_t *m, const cubes_t *free, int32_t n, const permit_t *permit, cubes_t *out) noexcept nogil:
+    """The first set of n free cubes that leaves a slice of permit.need at the later time: of those that are of use then
+    it has no more than can be spared, and of those that are not in use then no more than jobs may use beside the slice.
+    """
+    cdef int32_t i, size = m.next[permit.need] if permit.need <= m.nodes else 0, room
+    cdef limit_t few, all_
+    cdef cubes_t used_ones, other
+    cdef bint found
+    if size == 0:
+        return False
+    few.set = useful(m, permit.later, permit.shut, permit.need)
+    few.most = count_cubes(&few.set) - max(1, size // m.hosts)
+    memset(&all_, 0, sizeof(all_))
+    if m.spares == 0:
+        return first_cubes(free, n, few, all_, out)
+    all_.set = unused(m, permit.later)
+    room = pod_room(m, permit.later, NULL)
+    if size >= m.hosts:
+        all_.most = room - size // m.hosts
+        return first_cubes(free, n, few, all_, out)
+    # A slice inside a cube that is in use then, which needs no further cube, or inside another.
+    used_ones = few.set
+    for i in range(3):
+        used_ones.word[i] &= ~all_.set.word[i]
+        few.set.word[i] &= all_.set.word[i]
+    few.most = count_cubes(&few.set) - 1
+    all_.most = room - 1
+    found = first_cubes(free, n, few, all_, out)
+    few.set, few.most, all_.most = used_ones, count_cubes(&used_ones) - 1, room
+    if first_cubes(free, n, few, all_, &other) and (not found or is_before(&other, out)):
+        found, out[0] = True, other
+    return found
+
+
+cdef bint choose_switched(pod_t *m, const cubes_t *free, int32_t n, const permit_t *permit,
+                          place_t *out) noexcept nogil:
+    """The first of all sets of n free cubes that is permitted."""
+    cdef cubes_t chosen
+    cdef limit_t none
+    if not has_cubes(m, free, n):
+        return False
+    if permit != NULL and permit.later != NULL and permit.need > 0:
+        if not cubes_beside(m, free, n, permit, &chosen):
+            return False
+    else:
+        memset(&none, 0, sizeof(none))
+        if not first_cubes(free, n, none, none, &chosen):
+            return False
+    out[0] = place_of_cubes(m, &chosen)
+    return True
 
 
 cdef int32_t around(const pod_t *m, uint64_t busy, int32_t first, int32_t size) noexcept nogil:
@@ -146,7 +204,8 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
     """Into the buffer, or only the first (`found` is NULL)."""
     cdef const uint64_t *forbidden = forbidden_by(permit)
     cdef int32_t level, cube, i, first, most
-    cdef int32_t more = pod_room(m, occ)
+    cdef const uint64_t *used = NULL if permit == NULL else permit.used
+    cdef int32_t more = pod_room(m, occ, used)
     cdef int32_t need = cubes_needed(m, permit)
     cdef uint64_t busy
     cdef bint remains = True, asked
@@ -172,7 +231,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
             busy = hosts_of(m, occ, cube)
             if busy == ones(m.hosts):
                 continue
-            if (busy == 0) != (level == m.n_inside) or (more <= 0 and (more < 0 or not in_use(m, occ, cube))):
+            if (busy == 0) != (level == m.n_inside) or (more <= 0 and (more < 0 or not in_use(m, occ, used, cube))):
                 continue
             asked = False
             for i in range(m.hosts // size):
@@ -228,7 +287,7 @@ cdef long find(pod_t *m, const uint64_t *occ, int32_t ask, const permit_t *permi
     if size < m.hosts:
         return find_inside(m, occ, size, permit, found, capacity, out)
     free = pod_free_cubes(m, occ, forbidden_by(permit))
-    if size // m.hosts > pod_room(m, occ):
+    if size // m.hosts > pod_room(m, occ, NULL if permit == NULL else permit.used):
         return 0
     if not m.switched:
         return find_blocks(m, &free, ask, permit, found, capacity, out)

@@ -207,11 +207,15 @@ cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
 
 
 cdef bint has_place(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
-    return pod_has(<pod_t *>state, mask, ask)
+    return pod_has(<pod_t *>state, mask, NULL, ask)
 
 
 cdef bint has_free(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
-    return pod_has_free(<pod_t *>state, mask, ask)
+    return pod_has_free(<pod_t *>state, mask, NULL, ask)
+
+
+cdef bint has_free_beside(void *state, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil:
+    return pod_has_free(<pod_t *>state, mask, closed, ask)
 
 
 cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
@@ -252,7 +256,7 @@ cdef bint place_with(const void *state, const int32_t *list_, int32_t count, int
 
 
 cdef bint may_be_busy(void *state, const uint64_t *mask) noexcept nogil:
-    return pod_room(<pod_t *>state, mask) >= 0
+    return pod_room(<pod_t *>state, mask, NULL) >= 0
 
 
 cdef bint lacks(void *state, int32_t size) noexcept nogil:
@@ -261,7 +265,7 @@ cdef bint lacks(void *state, int32_t size) noexcept nogil:
 
 cdef const char *own_invariant(void *state) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
-    if pod_room(m, m.occ) < 0:
+    if pod_room(m, m.occ, NULL) < 0:
         return b"jobs use cubes that are held back"
     return NULL
 
@@ -286,6 +290,10 @@ POD_PLACES.has_place, POD_PLACES.has_free, POD_PLACES.lacks = has_place, has_fre
 POD_PLACES.largest, POD_PLACES.largest_now, POD_PLACES.searched = largest, largest_now, searched
 POD_PLACES.may_be_busy = may_be_busy
 
+# Of pods that hold cubes back.
+cdef machine_places_t HELD_PLACES = POD_PLACES
+HELD_PLACES.has_free_beside = has_free_beside
+
 cdef machine_outlines_t POD_OUTLINES
 POD_OUTLINES.trace, POD_OUTLINES.fill = trace, fill
 POD_OUTLINES.release_parts, POD_OUTLINES.has_beside = release_parts, has_beside
@@ -299,7 +307,9 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.next_size, machine.own_invariant = next_size, own_invariant
     machine.named, machine.placed = &POD_NODES, &POD_PLACES
     # Where cubes are held back, a free place may not be taken: outlines would not suffice (has_beside).
-    if m.spares == 0:
+    if m.spares > 0:
+        machine.placed = &HELD_PLACES
+    else:
         machine.part, machine.outlined = m.hosts, &POD_OUTLINES
     return 0
 

@@ -48,13 +48,14 @@ cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forb
 cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
 cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                          int32_t need) noexcept nogil
-# How many cubes more jobs may use than are in use in a mask; < 0: too many are.
-cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
+# How many cubes more jobs may use than are in use in a mask, or have nodes of `used` (NULL: none); < 0: too many are.
+cdef int32_t pod_room(pod_t *m, const uint64_t *mask, const uint64_t *used) noexcept nogil
 # A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).
 # Whether there is a free slice of exactly this ask; of at least so many nodes (with a shape: of this shape); the size
-# of the largest free slice of any shape, 0: none.
-cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
-cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
+# of the largest free slice of any shape, 0: none.  The slice has no node of `closed` (NULL: no such condition), which
+# are not in use by that.  With `closed` the pod must have spare cubes.
+cdef bint pod_has(pod_t *m, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil
+cdef bint pod_has_free(pod_t *m, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil
 # Whether these cubes have a slice of n; whether those outside a block have a slice for an ask of at least one cube.
 cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil
@@ -117,9 +118,15 @@ cdef inline span_t blocks_for(const pod_t *m, int32_t ask) noexcept nogil:
     return span
 
 
-cdef inline bint in_use(const pod_t *m, const uint64_t *mask, int32_t cube) noexcept nogil:
-    """Does a job hold a host of it?"""
-    return hosts_of(m, mask, cube) & ~hosts_of(m, m.down, cube) != 0
+cdef inline uint64_t taken_of(const pod_t *m, const uint64_t *mask, const uint64_t *closed,
+                              int32_t cube) noexcept nogil:
+    """The hosts of a cube in one of two masks, the second of which may be NULL."""
+    return hosts_of(m, mask, cube) | (0 if closed == NULL else hosts_of(m, closed, cube))
+
+
+cdef inline bint in_use(const pod_t *m, const uint64_t *mask, const uint64_t *used, int32_t cube) noexcept nogil:
+    """Does a job hold a host of it, or is a host of it in `used`?"""
+    return taken_of(m, mask, used, cube) & ~hosts_of(m, m.down, cube) != 0
 
 
 cdef inline bint is_within(const cubes_t *block, const cubes_t *free) noexcept nogil:

@@ -47,13 +47,13 @@ cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forb
     return free
 
 
-cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil:
+cdef int32_t pod_room(pod_t *m, const uint64_t *mask, const uint64_t *used) noexcept nogil:
     """How many cubes more jobs may use; < 0: not even those that they have."""
     cdef int32_t cube, n = m.cubes - m.spares
     if m.spares > 0:
         m.looked += m.cubes
         for cube in range(m.cubes):
-            n -= in_use(m, mask, cube)
+            n -= in_use(m, mask, used, cube)
     return n
 
 
@@ -92,14 +92,15 @@ cdef bint has_run_in_words(pod_t *m, const uint64_t *mask, int32_t size) noexcep
     return False
 
 
-cdef bint has_inside(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
+cdef bint has_inside(pod_t *m, const uint64_t *mask, const uint64_t *closed, int32_t size) noexcept nogil:
     cdef int32_t cube, more
     if m.spares == 0 and 64 % m.hosts == 0:
         return has_run_in_words(m, mask, size)
-    more = pod_room(m, mask)
+    more = pod_room(m, mask, NULL)
     for cube in range(m.cubes):
         m.looked += 1
-        if has_run(hosts_of(m, mask, cube), m.hosts, size) and (more > 0 or (more == 0 and in_use(m, mask, cube))):
+        if has_run(taken_of(m, mask, closed, cube), m.hosts, size) and (
+                more > 0 or (more == 0 and in_use(m, mask, NULL, cube))):
             return True
     return False
 
@@ -193,43 +194,43 @@ cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t 
     return False
 
 
-cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil:
+cdef bint pod_has(pod_t *m, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil:
     cdef cubes_t free
     cdef int32_t size = nodes_of(ask)
     if size < 1 or size > m.nodes or m.next[size] != size:
         return False
     if size < m.hosts:
-        return has_inside(m, mask, size)
-    free = pod_free_cubes(m, mask, NULL)
-    if size // m.hosts > pod_room(m, mask):
+        return has_inside(m, mask, closed, size)
+    free = pod_free_cubes(m, mask, closed)
+    if size // m.hosts > pod_room(m, mask, NULL):
         return False
     return has_within(m, &free, blocks_for(m, ask)) if ask_has_shape(ask) else has_cubes(m, &free, size // m.hosts)
 
 
-cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil:
+cdef bint pod_has_free(pod_t *m, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil:
     cdef cubes_t free
     cdef int32_t size
     if ask_has_shape(ask):
-        return pod_has(m, mask, ask)
+        return pod_has(m, mask, closed, ask)
     size = m.next[ask] if ask <= m.nodes else 0
     if size == 0:
         return False
     if size < m.hosts:
-        return has_inside(m, mask, size)
-    free = pod_free_cubes(m, mask, NULL)
+        return has_inside(m, mask, closed, size)
+    free = pod_free_cubes(m, mask, closed)
     if m.switched:
-        return size // m.hosts <= pod_room(m, mask) and has_cubes(m, &free, size // m.hosts)
-    return has_blocks(m, &free, size, pod_room(m, mask))
+        return size // m.hosts <= pod_room(m, mask, NULL) and has_cubes(m, &free, size // m.hosts)
+    return has_blocks(m, &free, size, pod_room(m, mask, NULL))
 
 
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil:
     cdef cubes_t free = pod_free_cubes(m, mask, NULL)
-    cdef int32_t i, n = min(min(count_cubes(&free), m.largest), pod_room(m, mask))
+    cdef int32_t i, n = min(min(count_cubes(&free), m.largest), pod_room(m, mask, NULL))
     while n > 0:
         if has_cubes(m, &free, n):
             return n * m.hosts
         n -= 1
     for i in range(m.n_inside - 1, -1, -1):
-        if has_inside(m, mask, m.inside[i]):
+        if has_inside(m, mask, NULL, m.inside[i]):
             return m.inside[i]
     return 0

@@ -10,10 +10,11 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from faultsim._core.absences cimport (
-    absences_of, closed_to, find_open_time, leaves_head, open_room, open_shadow_t, spare_none, spare_set,
+    absences_of, claimed_of_others, closed_to, find_open_time, join_closed, leaves_head, open_room, open_shadow_t,
+    spare_none, spare_set,
 )
 from faultsim._core.avoidance cimport choose_growing
-from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.containers.bits cimport mask_count, mask_count_without
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block, own_jobs
 from faultsim._core.containers.releases cimport releases_all, releases_shadow
@@ -22,7 +23,7 @@ from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.place_search cimport forget_permit, forget_sizes, open_search, search_place, search_t
 from faultsim._core.scheduling.shadow cimport first_open_time, has_open_place, shadow_from_now
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, queue_t, sim_t, usable,
+    CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, end_if_started_at, queue_t, sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
@@ -155,9 +156,12 @@ cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
         p.time = shadow_from_now(s, ask_of(s, head), p.later)
     else:
         p.time = first_open_time(s, head, p.later, absences_of(s).closed)
-        mask_join(p.later, absences_of(s).closed, s.machine.words)
+        if p.time != INFINITY:
+            join_closed(s, head, p.time, end_if_started_at(s, head, p.time), absences_of(s).closed, p.later)
     if p.time != INFINITY:
         p.extra = s.nodes - mask_count(p.later, s.machine.words) - s.need[head]
+        if s.absences.state != NULL:
+            p.extra -= mask_count_without(absences_of(s).closed, p.later, s.machine.words)
     return OK
 
 
@@ -214,6 +218,7 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if p.s.absences.state != NULL and closed_to(
             p.s, job, p.s.now, end_if_started(p.s, job), absences_of(p.s).joined):
         permit.forbidden = absences_of(p.s).joined
+        permit.used = claimed_of_others(p.s, job, end_if_started(p.s, job))
     size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL if permit.forbidden == NULL else &permit, True, &where)
     if size <= 0:
         return break_off(p, size) if size < 0 else report_fault(p, NO_ROOM, place, 0.0)
@@ -233,6 +238,8 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
     if outlives:
         memset(&permit, 0, sizeof(permit))
         permit.later, permit.need = p.later, ask_of(s, head)
+        if s.absences.state != NULL and m.placed.has_free_beside != NULL:
+            permit.shut = absences_of(s).closed              # as compute_shadow left it
     size = search_place(s, &p.search, job, limit, p.time, &permit if outlives else NULL, &where)
     if size <= 0:
         return break_off(p, size) if size < 0 else 0

@@ -12,6 +12,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from faultsim._core.absences cimport join_closed
 from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block
@@ -26,7 +27,8 @@ from faultsim._core.scheduling.shadow cimport (
     shadow_no_later,
 )
 from faultsim._core.state cimport (
-    CHANGED_ALL, ask_of, asks_shape, end_if_started, grown, nodes_asked, promise_start, queue_t, sim_t, usable,
+    CHANGED_ALL, ask_of, asks_shape, end_if_started, end_if_started_at, grown, nodes_asked, promise_start, queue_t,
+    sim_t, usable,
 )
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
@@ -119,6 +121,8 @@ cdef inline void begin_scan(easy_t *p, const sim_t *s) noexcept nogil:
     else:
         permit.later, permit.need = p.occ, ask_of(s, s.queue.job[s.queue.head])
         permit.near, permit.n_near = p.near.place, p.near.n
+        if s.absences.state != NULL and s.machine.placed.has_free_beside != NULL:
+            permit.shut = p.closed
     p.took_long = False
 
 
@@ -189,7 +193,7 @@ cdef int find_open_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
         return OK
     promise_start(s, head, p.time)
     if not p.fixed:
-        mask_join(p.occ, p.closed, s.machine.words)
+        join_closed(s, head, p.time, end_if_started_at(s, head, p.time), p.closed, p.occ)
     begin_scan(p, s)
     memset(&permit, 0, sizeof(permit_t))
     permit.forbidden = p.closed
@@ -285,6 +289,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef permit_t clear
+    cdef int32_t head
     cdef int code
     if p.fixed and p.promise.time < INFINITY and not p.is_chosen:
         p.is_chosen = True
@@ -302,8 +307,11 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
         permit.need = p.promise.need
         if s.absences.state != NULL:
             memcpy(p.occ, p.later.mask, <size_t>s.machine.words * sizeof(uint64_t))
-            mask_join(p.occ, p.closed, s.machine.words)
+            head = s.queue.job[s.queue.head]
+            join_closed(s, head, p.promise.time, end_if_started_at(s, head, p.promise.time), p.closed, p.occ)
             permit.later = p.occ
+            if s.machine.placed.has_free_beside != NULL:
+                permit.shut = p.closed
     return OK
 
 

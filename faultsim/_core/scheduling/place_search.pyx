@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
-from faultsim._core.absences cimport absences_of, absences_t, closed_to
+from faultsim._core.absences cimport absences_of, absences_t, claimed_of_others, closed_to
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.containers.memory cimport own_block
@@ -27,6 +27,7 @@ cdef int search_open(sim_t *s, int32_t job, int32_t limit, const permit_t *permi
         if narrower.forbidden != NULL:
             mask_join(a.joined, narrower.forbidden, a.words)
         narrower.forbidden = a.joined
+        narrower.used = claimed_of_others(s, job, end_if_started(s, job))
     return choose_growing(s, job, s.now, s.machine.occ, limit, &narrower, True, place)
 
 

@@ -4,10 +4,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.absences cimport absences_of, closed_to, last_end, next_end_tried
-from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.absences cimport absences_of, closed_to, has_open_at, last_end, next_end_tried
+from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.releases cimport releases_all
-from faultsim._core.state cimport ask_of, end_if_started, end_if_started_at, nodes_asked
+from faultsim._core.state cimport end_if_started, end_if_started_at, nodes_asked
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -173,8 +173,8 @@ cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept no
 cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t head,
                           uint64_t *there, uint64_t *closed) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef int32_t i = 0, n, ask = ask_of(s, head)
-    cdef double t = s.now, last = last_end(items, count, s.now)
+    cdef int32_t i = 0, n
+    cdef double t = s.now, end, last = last_end(items, count, s.now)
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
     # Invariant: no time before t that is tried has a place; `there` is after items[:i].
     while t < INFINITY:
@@ -183,10 +183,9 @@ cdef double first_open_of(sim_t *s, const release_t *items, int32_t count, const
             n += 1
         m.placed.release(m.state, items + i, n - i, there)
         i = n
-        closed_to(s, head, t, end_if_started_at(s, head, t), closed)
-        mask_join(closed, there, m.words)
-        if m.placed.has_free(m.state, closed, ask):
-            closed_to(s, head, t, end_if_started_at(s, head, t), closed)
+        end = end_if_started_at(s, head, t)
+        closed_to(s, head, t, end, closed)
+        if has_open_at(s, head, t, end, there, closed):
             return t
         t = min(items[i].end if i < count else INFINITY, next_end_tried(s, t, last))
     return INFINITY
@@ -197,10 +196,10 @@ cdef double first_open_time(sim_t *s, int32_t head, uint64_t *there, uint64_t *c
 
 
 cdef bint has_open_place(const sim_t *s, int32_t job) noexcept nogil:
-    cdef uint64_t *taken = absences_of(s).joined
-    closed_to(s, job, s.now, end_if_started(s, job), taken)
-    mask_join(taken, s.machine.occ, s.machine.words)
-    return s.machine.placed.has_free(s.machine.state, taken, ask_of(s, job))
+    cdef uint64_t *closed = absences_of(s).joined
+    cdef double end = end_if_started(s, job)
+    closed_to(s, job, s.now, end, closed)
+    return has_open_at(s, job, s.now, end, s.machine.occ, closed)
 
 
 cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:

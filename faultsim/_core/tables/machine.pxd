@@ -56,6 +56,10 @@ cdef struct permit_t:
     int need                        # a free place for `need` (an ask) remains in (later | B); < 1: no such condition
     const place_t *near             # places such that every free place for `need` in `later` overlaps at least one;
     int n_near                      # n_near == 0: no such places are known
+    # [machines with has_free_beside] NULL, or forbidden nodes that count as held by jobs; NULL, or nodes outside of
+    # `later` that the place for `need` must not contain.
+    const uint64_t *used
+    const uint64_t *shut
     bint same                       # `later`, `need` and `near` have not changed since the last call with this permit
 
 # Functions of machines with numbered nodes.
@@ -115,6 +119,9 @@ cdef struct machine_places_t:
     # largest free place of any shape in a mask, in `occ`.
     bint (*has_place)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
     bint (*has_free)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
+    # [or NULL: nodes that are closed to a job may be set in the mask] has_free for a place without nodes of `closed`,
+    # of which those that are not set in the mask do not count as held by jobs (a pod holds cubes back).
+    bint (*has_free_beside)(void *state, const uint64_t *mask, const uint64_t *closed, int32_t ask) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil
     # [or NULL: has_free is fast] The value of has_free for a mask that had no such place before `left` became free.

@@ -41,7 +41,7 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     suspicious = sum(1 << node for node in state.suspicious)
     candidates = [
         box
-        for box in state.table.free_of_size(occupied | state.closed_to(job, end), job.allocated)
+        for box in state.table.free_of_size(occupied | state.shut_to(job, end), job.allocated)
         if not box.mask & suspicious and promise.allows(state, job, box, end)
     ]
     if not candidates:
@@ -57,7 +57,7 @@ class Promise:
     def __init__(self, state: State) -> None:
         scheduler = state.rules["scheduler"]
         self.T, self.needs, self.fixed = scheduler.promised(state)
-        self.closed = 0 if math.isinf(self.T) else state.closed(queue_order(state)[0], self.T)
+        self.closed = 0 if math.isinf(self.T) else state.shut(queue_order(state)[0], self.T)
         self.plan = scheduler.plan(state)
 
     def allows(self, state: State, job: Job, box: Box, end: float) -> bool:

@@ -63,6 +63,11 @@ class Slices:
     ----------
     down : int
         The hosts that are down and of no job.
+
+    Notes
+    -----
+    With `spares`, an occupancy may have a second bit for each host, behind those of all hosts: such a host is not free,
+    and its cube is not in use by that (model.md#held-back).
     """
 
     def __init__(
@@ -99,13 +104,22 @@ class Slices:
         """The hosts of a cube."""
         return ((1 << self.hosts) - 1) << (cube * self.hosts)
 
+    @property
+    def all_hosts(self) -> int:
+        """The set of all hosts."""
+        return (1 << self.n_cubes * self.hosts) - 1
+
+    def taken(self, busy: int) -> int:
+        """The hosts that are not free."""
+        return (busy | busy >> self.n_cubes * self.hosts) & self.all_hosts
+
     def free_cubes(self, busy: int) -> list[int]:
         """The cubes of which all hosts are free."""
         return [cube for cube in range(self.n_cubes) if not self.cube_mask(cube) & busy]
 
     def holds_back(self, busy: int, place: Place) -> bool:
         """Whether at most all cubes but the spare ones are in use if a job has this place, too."""
-        held = busy & ~self.down | place.mask
+        held = busy & self.all_hosts & ~self.down | place.mask
         used = [cube for cube in range(self.n_cubes) if self.cube_mask(cube) & held]
         return len(used) <= self.n_cubes - self.spares
 
@@ -115,7 +129,7 @@ class Slices:
         A size that is `Shaped` has the places that a job has which asks for the shape.  Else a slice of whole cubes is
         not turned: it has the shape given or the default one; if it needs no alignment, any that is not given.
         """
-        places = self.unoccupied(busy, size, shape)
+        places = self.unoccupied(self.taken(busy), size, shape)
         return [place for place in places if self.holds_back(busy, place)] if self.spares else places
 
     def unoccupied(self, busy: int, size: int, shape: Extents | None = None) -> list[Place]:
@@ -134,7 +148,7 @@ class Slices:
     def has(self, busy: int, size: int) -> bool:
         """Whether a slice of exactly that size is free."""
         if self.wiring == "ocs" and size >= self.hosts:
-            free = self.free_cubes(busy)[: size // self.hosts]
+            free = self.free_cubes(self.taken(busy))[: size // self.hosts]
             return len(free) * self.hosts == size and self.holds_back(busy, self.place(free))
         return bool(self.free_of_size(busy, size))
 
@@ -239,7 +253,7 @@ class Slices:
         """
         wanted = next((q for q in self.sizes if q >= need), 0)
         chosen: list[int] = []
-        candidates = self.free_cubes(busy | forbidden)
+        candidates = self.free_cubes(self.taken(busy | forbidden))
         for cube in candidates:
             rest = [other for other in candidates if other > cube]
             if later is not None and need > 0:
@@ -256,9 +270,9 @@ class Slices:
         if wanted == 0:
             return False
         if wanted >= self.hosts:
-            return not self.cube_mask(cube) & later
+            return not self.cube_mask(cube) & self.taken(later)
         around = (self.inside_of(cube, first, wanted) for first in range(0, self.hosts, wanted))
-        return any(not place.mask & later for place in around)
+        return any(not place.mask & self.taken(later) for place in around)
 
 
 def ascending(most: int) -> list[Extents]:

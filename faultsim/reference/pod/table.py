@@ -68,13 +68,18 @@ class PodTable(BoxTable):
         """The size of the largest free slice, 0 if there is none."""
         return self.slices.largest_free(busy) if self.slices.spares else super().largest_free(busy)
 
+    def closing(self, closed: int, claimed: int) -> int:
+        """Where cubes are held back, hosts that are closed and not reserved for users do not count as in use."""
+        return claimed | closed << self.nodes if self.slices.spares else closed
+
     def keep_down(self, nodes: int) -> None:
         """These hosts are down now and of no job."""
         self.slices.down = nodes
 
     def may_be_busy(self, nodes: int) -> bool:
         """Whether all cubes but the spare ones are in use at most."""
-        used = [cube for cube in range(self.slices.n_cubes) if self.slices.cube_mask(cube) & nodes]
+        held = nodes & ~self.slices.down
+        used = [cube for cube in range(self.slices.n_cubes) if self.slices.cube_mask(cube) & held]
         return len(used) <= self.slices.n_cubes - self.slices.spares
 
     def first(self, candidates: Sequence[Box], occupied: int) -> Box:

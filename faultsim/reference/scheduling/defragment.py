@@ -66,7 +66,7 @@ def rearranged(state: State, cost: float) -> dict[Job, Box]:
             if job in kept:
                 continue
             occupied = nodes_of(placed) | state.down_mask()
-            closed = state.closed_to(job, job.expected + cost)
+            closed = state.shut_to(job, job.expected + cost)
             candidates = state.table.free_of_size(occupied | closed, job.allocated)
             if not candidates:
                 assert job.box is not None

@@ -43,7 +43,7 @@ def start_as_head(state: State, job: Job) -> bool:
             return False
         state.begin(job, None, free_nodes_for(state, job), backfilled=False)
         return True
-    closed = state.closed(job, state.now)
+    closed = state.shut(job, state.now)
     for q in state.table.sizes_between(job.needs, state.free):
         candidates = unsuspected(state, state.table.free_of_size(state.blocked | closed, q))
         if candidates:
@@ -103,12 +103,11 @@ def first_time(state: State, head: Job) -> float:
     """
     times = [state.now, *(release.time for release in state.releases())]
     for t in sorted({*times, *ends_to_try(state, max(times))}):
-        closed = state.closed(head, t)
         if state.table is not None:
-            if state.table.fits(occupied_at(state, t) | closed, head.needs):
+            if state.table.fits(occupied_at(state, t) | state.shut(head, t), head.needs):
                 return t
         else:
-            free = free_mask_at(state, t)
+            free, closed = free_mask_at(state, t), state.closed(head, t)
             if head.needs <= min(free.bit_count() - state.left_alone, (free & ~closed).bit_count()):
                 return t
     return math.inf
@@ -166,11 +165,11 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     elif fixed:
         for_head = [fixed_box(state, head, T)]
     else:
-        at_T = occupied_at(state, T) | state.closed(head, T)
+        at_T = occupied_at(state, T) | state.shut(head, T)
         for_head = state.table.free_of_at_least(at_T, head.needs)  # where the head could be at T
-    at_T = occupied_at(state, T) | (0 if math.isinf(T) else state.closed(head, T))
+    at_T = occupied_at(state, T) | (0 if math.isinf(T) else state.shut(head, T))
     for job in later:
-        by_T, closed = ends_by(state, job, T), state.closed(job, state.now)
+        by_T, closed = ends_by(state, job, T), state.shut(job, state.now)
         for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
             spared = 0 if by_T or not fixed else union(box.mask for box in for_head)
             candidates = state.table.free_of_size(state.blocked | closed | spared, q)
@@ -197,7 +196,7 @@ def fixed_box(state: State, head: Job, T: float) -> Box:
     assert state.table is not None
     occupied = occupied_at(state, T)
     for q in state.table.sizes_between(head.needs, state.nodes):
-        candidates = state.table.free_of_size(occupied | state.closed(head, T), q)
+        candidates = state.table.free_of_size(occupied | state.shut(head, T), q)
         if candidates:
             return place(state, head, candidates, occupied, window_at(state, head, T))
     raise EngineError(f"job {head.index} has no box at its shadow time {T}")

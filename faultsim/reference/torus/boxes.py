@@ -117,6 +117,13 @@ class BoxTable:
         free = self.nodes - busy.bit_count()
         return any(not box.mask & busy for q in self.sizes if size <= q <= free for box in self.of_size[q])
 
+    def closing(self, closed: int, claimed: int) -> int:
+        """Nodes that are closed to a job, some of them `claimed` by users, as a part of an occupancy for its box.
+
+        Which boxes are free does not depend on why nodes are closed.
+        """
+        return closed
+
     def keep_down(self, nodes: int) -> None:
         """These nodes are down now and of no job: which boxes there are does not depend on it."""
 
