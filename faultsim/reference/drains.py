@@ -13,7 +13,7 @@ from faultsim.reference.state import DRAINED, RESUMED, State
 
 
 def close_node(state: State, which: object, drain: bool, wake: bool = True) -> None:
-    """ "Both are disturbances, and a pass follows" (model.md#drained)."""
+    """ "Both are disturbances, and a pass follows" (model.md#drained), until "all jobs are done"."""
     node = _checked(state, which, drain)
     state.catch_up()
     if state.absences is None:
@@ -21,7 +21,7 @@ def close_node(state: State, which: object, drain: bool, wake: bool = True) -> N
     state.absences.set_drained(node, drain)
     state.write(DRAINED if drain else RESUMED, node=node)
     state.disturb()
-    if wake:
+    if wake and (state.world.live or len(state.done) < len(state.jobs)):
         state.wakes.append(state.now)
 
 

@@ -228,8 +228,8 @@ def test_an_exception_in_a_scheduler_leaves_everything_in_order(run, seed, kind)
     sim = fs.Simulation(run.log, run.machine, **options | {"scheduler": ByHand(decide)})
     try:
         sim.run()
-    except fs.DecisionError:  # all that wait are on hold
-        assert any(sim.why(job).cause == fs.Cause.ON_HOLD for job in range(len(run.log)))
+    except fs.DecisionError:  # all that wait are on hold, or for drained nodes
+        assert len(sim.drained) or any(sim.why(job).cause == fs.Cause.ON_HOLD for job in range(len(run.log)))
     except kind:
         with pytest.raises(fs.EngineError, match="an exception broke off a scheduling pass"):
             sim.run()
