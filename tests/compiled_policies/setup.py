@@ -19,6 +19,7 @@ setup(
                 [f"outside_policies/{name}.pyx"],
                 include_dirs=[INCLUDE],
                 extra_compile_args=SPEED,
+                extra_link_args=SPEED,  # the library of a sanitizer
             )
             for name in ("easy", "orders", "placements", "wrong")
         ],
