@@ -36,6 +36,7 @@ cdef struct thresholds_t:
     int32_t failure_levels   # numbers of failures for which a word stores its nodes; at most 7
     # sites
     int32_t block_nodes      # nodes of one class for which the most that is free of any is stored
+    int32_t section_blocks   # of these blocks, for which the same is stored
     int32_t form_jobs        # waiting jobs for each of their forms, above which jobs are found by form
     int32_t slurm_answers    # of plans of Slurm's backfill loop that are stored; a power of two
     # containers

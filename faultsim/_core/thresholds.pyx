@@ -29,6 +29,7 @@ RANGES = {
     "failure_levels": (1, 7, 7),
     # Of 8 to 64, 16 and 32 are the fastest with 20,000 nodes; with 217 nodes none is faster by more than 5 %.
     "block_nodes": (1, 16, 64),
+    "section_blocks": (1, 16, 2**20),
     "form_jobs": (0, 4, INT32_MAX),  # to look at a form takes about as long as to look at four jobs
     # UB-HPC's week takes 4.5 s, and 6.6 s where none are stored.
     "slurm_answers": (1, 1024, 2**20),

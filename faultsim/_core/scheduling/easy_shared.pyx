@@ -210,10 +210,21 @@ cdef void list_queued(void *state, void *sim, int32_t job) noexcept nogil:
     p.is_listed[job] = 1
 
 
+cdef inline bint is_costly(const easy_t *p, const sim_t *s, int32_t form) noexcept nogil:
+    """Whether it is known that jobs of a form that would outlive the shadow time cost the head too much."""
+    return p.valid and p.costly[form] == p.starts + 1 and s.absences.state == NULL
+
+
 cdef inline bint is_late(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
-    """Whether it is known that a job that would outlive the shadow time costs the head too much."""
-    return (p.valid and p.costly[site_of(&s.machine).form[job]] == p.starts + 1 and end_if_started(s, job) > p.time
-            and s.absences.state == NULL)
+    return is_costly(p, s, site_of(&s.machine).form[job]) and end_if_started(s, job) > p.time
+
+
+cdef inline int32_t job_from(const easy_t *p, const sim_t *s, const form_queue_t *f, int32_t first) noexcept nogil:
+    """The first job of a form that is not before another one; -1: there is none."""
+    cdef int32_t job = -1, before = f.last
+    while before >= 0 and not queued_before(s, before, first):
+        job, before = before, p.before[before]
+    return job
 
 
 cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t first) noexcept nogil:
@@ -221,8 +232,13 @@ cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t fi
     cdef const site_t *m = site_of(&s.machine)
     cdef int32_t job, behind
     cdef double least = INFINITY
+    # A millisecond is far more than what rounding can make of an expected end.
+    if is_costly(p, s, m.form[f.first]) and s.now + f.least > p.time + 1e-3:
+        return -1
     if f.scan != p.scan:
         f.scan, f.next = p.scan, f.first
+        if p.examined > 1:       # `first` is one of the jobs that came last
+            f.next = job_from(p, s, f, first)
     job = f.next
     # Invariant: jobs of the form before `job` wait no more, or are before `first`, or (in the second loop) late.
     while job >= 0 and (s.state[job] != JOB_QUEUED or queued_before(s, job, first)):
@@ -231,9 +247,6 @@ cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t fi
             unlist_job(p, m, job)
         job = behind
     f.next = job
-    # A millisecond is far more than what rounding can make of an expected end.
-    if job >= 0 and is_late(p, s, job) and s.now + f.least > p.time + 1e-3:
-        return -1
     while job >= 0 and (s.state[job] != JOB_QUEUED or is_late(p, s, job)):
         behind = p.behind[job]
         if s.state[job] != JOB_QUEUED:
@@ -294,13 +307,13 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
 
 cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     cdef const int32_t *job = s.queue.job
-    cdef int32_t end = s.queue.end
-    cdef bint by_form = s.scheduler.queued != NULL and s.order.sort == NULL
-    if by_form and at < end and (end - at) > <int64_t>p.form_jobs * p.n_active:
-        return next_by_form(p, s, at)
-    while at < end and (form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
+    cdef int32_t end = s.queue.end, near = end
+    # After a start, the next candidate is often near; where there is none for long, the forms are fewer than the jobs.
+    if s.scheduler.queued != NULL and s.order.sort == NULL:
+        near = <int32_t>min(<int64_t>end, at + <int64_t>p.form_jobs * p.n_active)
+    while at < near and (form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
         at += 1
-    return at
+    return at if at < near or at == end else next_by_form(p, s, at)
 
 
 cdef void note_departure(void *state, void *sim, int32_t job) noexcept nogil:

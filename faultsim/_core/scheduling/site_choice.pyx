@@ -12,8 +12,8 @@ from faultsim._core.containers.release_chunks cimport chunk_items
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.site.shares cimport (
-    N_CHANGED, cores_of, fits_in, gpus_of, is_node_repair, less, may_serve, mebibytes_of, needed, node_block_t,
-    offer_of, served, share_of, share_t, shares_returned, shares_t, site_of,
+    N_CHANGED, cores_of, fits_in, gpus_of, is_node_repair, less, mebibytes_of, needed, next_block, next_in_section,
+    node_block_t, node_section_t, offer_of, served, share_of, share_t, shares_returned, shares_t, site_of,
 )
 from faultsim._core.state cimport end_if_started_at, set_window
 
@@ -314,13 +314,12 @@ cdef double shadow_beside(const sim_t *s, site_then_t *then, int32_t job, int64_
 cdef int64_t all_served(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
     cdef const node_block_t *each
     cdef int64_t sum_ = 0
-    cdef int32_t i, node
-    for i in range(m.blocks):
+    cdef int32_t i = next_block(m, ask, free, 0), node
+    while i < m.blocks:
         each = &m.block[i]
-        if free == m.open and not may_serve(m, ask, each):
-            continue
         for node in range(each.first, each.first + each.n):
             sum_ += served(m, ask, node, free[node])
+        i = next_block(m, ask, free, i + 1)
     return sum_
 
 
@@ -470,47 +469,50 @@ cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const u
 
 cdef int32_t list_offers(const site_t *m, const ask_t *ask, const uint64_t *free, candidate_t *out) noexcept nogil:
     cdef const node_block_t *each
-    cdef int32_t i, node, cores, n = 0
-    for i in range(m.blocks):
+    cdef int32_t i = next_block(m, ask, free, 0), node, cores, n = 0
+    while i < m.blocks:
         each = &m.block[i]
-        if free == m.open and not may_serve(m, ask, each):
-            continue
         for node in range(each.first, each.first + each.n):
             cores = offer_of(m, ask, node, free[node])
             if cores > 0:
                 out[n].node, out[n].cores, out[n].count = node, cores, 1
                 n += 1
+        i = next_block(m, ask, free, i + 1)
     return n
 
 
-cdef int32_t add_offers(const site_t *m, const ask_t *ask, const node_block_t *block, candidate_t *out,
+cdef int32_t add_offers(const site_t *m, const ask_t *ask, const node_section_t *part, candidate_t *out,
                         int32_t n) noexcept nogil:
-    """What nodes of a block offer of what is free now, behind the n candidates so far; equal nodes are one."""
-    cdef int32_t node, cores
-    if not may_serve(m, ask, block):
-        return n
-    for node in range(block.first, block.first + (1 if block.equal else block.n)):
-        cores = offer_of(m, ask, node, m.open[node])
-        if cores > 0:
-            out[n].node, out[n].cores, out[n].count = node, cores, block.n if block.equal else 1
-            n += 1
+    """What nodes of a section offer of what is free now, behind the n candidates so far; equal nodes are one."""
+    cdef const node_block_t *block
+    cdef int32_t i = next_in_section(m, ask, part, part.first), node, cores
+    while i < part.first + part.n:
+        block = &m.block[i]
+        for node in range(block.first, block.first + (1 if block.equal else block.n)):
+            cores = offer_of(m, ask, node, m.open[node])
+            if cores > 0:
+                out[n].node, out[n].cores, out[n].count = node, cores, block.n if block.equal else 1
+                n += 1
+        i = next_in_section(m, ask, part, i + 1)
     return n
+
+
+cdef inline int32_t weight_of(const site_t *m, const node_section_t *part) noexcept nogil:
+    return m.weight[m.block[part.first].first]
 
 
 cdef bint choose_by_weight(sim_t *s, site_choice_t *p, int32_t job) noexcept nogil:
     """`in_runs` of what is free now, a weight at a time, as runs of a smaller weight are used first."""
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
-    cdef const node_block_t *block
     cdef int64_t missing = needed(ask)
     cdef int32_t i = 0, n, weight
     if missing > 1 and not fits_in(m, ask, m.open):
         return False
-    while missing > 0 and i < m.blocks:
-        n, weight = 0, m.weight[m.block[m.by_weight[i]].first]
-        while i < m.blocks and m.weight[m.block[m.by_weight[i]].first] == weight:
-            block = &m.block[m.by_weight[i]]
-            n = add_offers(m, ask, block, p.some, n)
+    while missing > 0 and i < m.sections:
+        n, weight = 0, weight_of(m, &m.section[m.by_weight[i]])
+        while i < m.sections and weight_of(m, &m.section[m.by_weight[i]]) == weight:
+            n = add_offers(m, ask, &m.section[m.by_weight[i]], p.some, n)
             i += 1
         if n > 0:
             missing = in_runs(s, job, p.some, n, missing, p.run)

@@ -45,8 +45,14 @@ cdef struct lost_part_t:
 # Consecutive nodes of one class.
 cdef struct node_block_t:
     int32_t first, n
-    uint64_t most            # the most that is free of each amount on any of them
+    int32_t section          # that it is part of
     bint equal               # equal amounts are free of all of them
+    uint64_t most            # the most that is free of each amount on any of them
+
+# Consecutive blocks of one class.
+cdef struct node_section_t:
+    int32_t first, n
+    uint64_t most            # as of a block
 
 cdef struct site_t:
     uint64_t *occ            # the nodes that are down, one bit each
@@ -63,7 +69,9 @@ cdef struct site_t:
     node_block_t *block           # in the order of their nodes
     int32_t blocks
     int32_t *block_of        # per node
-    int32_t *by_weight       # the blocks by the weight of their class, then by number
+    node_section_t *section
+    int32_t sections
+    int32_t *by_weight       # the sections by the weight of their class, then by number
     ask_t *ask               # per job
     int32_t *form            # jobs of equal requests have the same number
     int32_t forms            # room for so many at first; with live= for one of each job, which grows with them
@@ -193,9 +201,32 @@ cdef inline bint may_fit_again(const site_t *m, const ask_t *ask, int64_t then) 
 # What a job requests (AskRows of faultsim/data/world.py).
 cdef int set_ask(site_t *m, int32_t job, int32_t nodes, int32_t cores, int32_t memory, int32_t gpus, bint by_core,
                  bint exclusive, uint64_t classes) except -1
-# Whether a node of a block can serve a job, by the most that is free of any of them.
-cdef inline bint may_serve(const site_t *m, const ask_t *ask, const node_block_t *b) noexcept nogil:
-    return m.bit[b.first] & ask.classes and has(b.most, ask.least)
+# Whether a node of a class can serve a job if it has the most that is free of any; `node`: one of them.
+cdef inline bint may_serve(const site_t *m, const ask_t *ask, int32_t node, uint64_t most) noexcept nogil:
+    return m.bit[node] & ask.classes and has(most, ask.least)
+
+
+# Of a section, the first block from block i on that may serve a job by what is free now; its end: there is none.
+cdef inline int32_t next_in_section(const site_t *m, const ask_t *ask, const node_section_t *part,
+                                    int32_t i) noexcept nogil:
+    cdef int32_t end = part.first + part.n
+    if not may_serve(m, ask, m.block[part.first].first, part.most):
+        return end
+    while i < end and not may_serve(m, ask, m.block[i].first, m.block[i].most):
+        i += 1
+    return i
+
+
+# The first block from block i on that may serve a job by what is free of each node: each block, if that is not what is
+# free now.  `blocks`: there is none.
+cdef inline int32_t next_block(const site_t *m, const ask_t *ask, const uint64_t *free, int32_t i) noexcept nogil:
+    cdef const node_section_t *part
+    while free == m.open and i < m.blocks:
+        part = &m.section[m.block[i].section]
+        i = next_in_section(m, ask, part, i)
+        if i < part.first + part.n:
+            break
+    return i
 
 
 # Whether a job has room in what is free of each node.

@@ -25,15 +25,14 @@ cdef uint64_t GPUS = <uint64_t>0xFF << GPUS_AT
 cdef bint fits_in(const site_t *m, const ask_t *ask, const uint64_t *free) noexcept nogil:
     cdef int64_t missing = needed(ask)
     cdef const node_block_t *each
-    cdef int32_t i, node
-    for i in range(m.blocks):
+    cdef int32_t i = next_block(m, ask, free, 0), node
+    while i < m.blocks:
         each = &m.block[i]
-        if free == m.open and not may_serve(m, ask, each):
-            continue
         for node in range(each.first, each.first + each.n):
             missing -= served(m, ask, node, free[node])
             if missing <= 0:
                 return True
+        i = next_block(m, ask, free, i + 1)
     return False
 
 
@@ -46,17 +45,25 @@ cdef int32_t chosen_cores(const site_t *m) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- shares of jobs
 
-cdef void look_at_block(const site_t *m, node_block_t *b) noexcept nogil:
+cdef inline uint64_t most_of_both(uint64_t a, uint64_t b) noexcept nogil:
+    return max(a & CORES, b & CORES) | max(a & MEMORY, b & MEMORY) | max(a & GPUS, b & GPUS)
+
+
+cdef void look_at_block(site_t *m, node_block_t *b) noexcept nogil:
     """`open` of some of its nodes has changed."""
-    cdef uint64_t word = m.open[b.first], cores = word & CORES, memory = word & MEMORY, gpus = word & GPUS
+    cdef node_section_t *part = &m.section[b.section]
+    cdef uint64_t word = m.open[b.first], most = word
     cdef int32_t i
     b.equal = True
     for i in range(b.first + 1, b.first + b.n):
         b.equal &= m.open[i] == word
-        cores = max(cores, m.open[i] & CORES)
-        memory = max(memory, m.open[i] & MEMORY)
-        gpus = max(gpus, m.open[i] & GPUS)
-    b.most = cores | memory | gpus
+        most = most_of_both(most, m.open[i])
+    if most == b.most:
+        return
+    b.most = most
+    for i in range(part.first, part.first + part.n):
+        most = most_of_both(most, m.block[i].most)
+    part.most = most
 
 
 cdef inline void note_node(site_t *m, int32_t node) noexcept nogil:
@@ -366,7 +373,7 @@ cdef int32_t list_ranges(const void *state, int32_t job, range_t *out) noexcept 
 
 cdef const char *own_invariant(void *state) noexcept nogil:
     cdef const site_t *m = <const site_t *>state
-    cdef int32_t node
+    cdef int32_t node, i
     for node in range(m.nodes):
         if not has(m.total[node], m.left[node]):
             return b"more of a node is free than it has"
@@ -374,6 +381,9 @@ cdef const char *own_invariant(void *state) noexcept nogil:
             return b"what is free of a node is not what its jobs leave"
         if not has(m.block[m.block_of[node]].most, m.open[node]):
             return b"more of a node is free than a block of nodes has"
+    for i in range(m.blocks):
+        if not has(m.section[m.block[i].section].most, m.block[i].most):
+            return b"more of a block of nodes is free than a section has"
     return NULL
 
 
@@ -464,21 +474,28 @@ cdef int read_asks(site_t *m, object rows) except -1:
 
 
 cdef int make_blocks(site_t *m, object classes) except -1:
-    """Each class is cut into blocks; all nodes are empty."""
-    cdef int32_t most = thresholds.block_nodes, node = 0, at = 0, i, left
-    m.blocks = sum([-(-row["count"] // most) for row in classes])
+    """Each class is cut into sections, and these into blocks; all nodes are empty."""
+    cdef int32_t most = thresholds.block_nodes, many = thresholds.section_blocks, node = 0, at = 0, i, left, n
+    counts = [-(-row["count"] // most) for row in classes]
+    m.blocks, m.sections = sum(counts), sum([-(-count // many) for count in counts])
     own_block(m, &m.block, m.blocks, sizeof(node_block_t))
     own_block(m, &m.block_of, m.nodes, sizeof(int32_t))
-    own_block(m, &m.by_weight, m.blocks, sizeof(int32_t))
+    own_block(m, &m.section, m.sections, sizeof(node_section_t))
+    own_block(m, &m.by_weight, m.sections, sizeof(int32_t))
+    m.sections = 0
     for row in classes:
-        left = row["count"]
+        left, n = row["count"], 0
         while left > 0:
-            m.block[at].first, m.block[at].n = node, min(left, most)
+            if n % many == 0:
+                m.section[m.sections].first, m.section[m.sections].most = at, m.open[node]
+                m.sections += 1
+            m.section[m.sections - 1].n += 1
+            m.block[at].first, m.block[at].n, m.block[at].section = node, min(left, most), m.sections - 1
             m.block[at].most, m.block[at].equal = m.open[node], True
             for i in range(m.block[at].n):
                 m.block_of[node + i] = at
-            node, left, at = node + m.block[at].n, left - m.block[at].n, at + 1
-    for i, at in enumerate(sorted(range(m.blocks), key=lambda k: m.weight[m.block[k].first])):
+            node, left, at, n = node + m.block[at].n, left - m.block[at].n, at + 1, n + 1
+    for i, at in enumerate(sorted(range(m.sections), key=lambda k: m.weight[m.block[m.section[k].first].first])):
         m.by_weight[i] = at
     return 0
 
