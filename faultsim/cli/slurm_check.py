@@ -101,9 +101,7 @@ def _unit(name: str) -> str:
 
 
 def _print(found: dict[str, Any], everything: bool) -> None:
-    print(
-        f"modelled, by the rules of Slurm {found['version']} (the machine can be simulated now, the scheduler not yet):"
-    )
+    print(f"modelled, by the rules of Slurm {found['version']}:")
     amounts = f"{found['cpus']:,} CPUs, {found['memory_mib'] / 1024:,.0f} GiB, {found['gpus']:,} GPUs"
     print(f"  {found['nodes']:,} nodes: {amounts}")
     for part in found["partitions"]:

@@ -20,7 +20,7 @@ from faultsim.policies.queueing import Scheduler
 __all__ = ["Slurm"]
 
 #: Versions whose rules are known.
-VERSIONS = ("22.05",)
+VERSIONS = ("22.05", "26.05")
 _OPTIONS = {key: row for key, row in (SETTINGS | SCHEDULER_WORDS).items() if key not in ("clustername", "grestypes")}
 _SLURM_TIME = re.compile(r"[\d:-]+|UNLIMITED|INFINITE|NONE", re.IGNORECASE | re.ASCII)
 
@@ -33,8 +33,8 @@ class Slurm(Scheduler):
 
     Parameters
     ----------
-    version : {"22.05"}, default "22.05"
-        Whose rules.
+    version : {"22.05", "26.05"}, default "22.05"
+        Whose rules.  26.05 merges accounts of equal levels in the fair tree; no other difference is known here.
     SchedulerParameters : str, optional
         As in slurm.conf, split into options: ``"bf_window=4320,bf_busy_nodes"``.
     conf : SlurmConf, optional

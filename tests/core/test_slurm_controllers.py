@@ -26,12 +26,13 @@ def pairs(monkeypatch):
     return made
 
 
-def run(site, **options):
+def run(site, version="22.05", **options):
     """A run, of which some jobs may wait for ever."""
     conf, log, failures = site
+    scheduler = conf.scheduler.replace(version=version)
     try:
         return fs.simulate(
-            log, conf.site, scheduler=conf.scheduler, failures=failures, oversized="drop", record=True, **options
+            log, conf.site, scheduler=scheduler, failures=failures, oversized="drop", record=True, **options
         )
     except fs.DecisionError as error:
         assert "deadlock" in str(error)  # noqa: PT017 - most sites have none
@@ -62,6 +63,55 @@ def test_both_controllers_know_classic_fair_share(tmp_path, pairs, seed):
     for each in range(SITES * seed, SITES * (seed + 1)):
         run(random_site(tmp_path, each, more=["PriorityFlags=NO_FAIR_TREE", "FairShareDampeningFactor=3"]))
     assert sum(pair.acts for pair in pairs) > 0
+
+
+ACCOUNTS = """
+add account bio fairshare=4
+add account phys fairshare=4
+add account sub parent=phys fairshare=1
+add user u1 account=bio fairshare=1
+add user u2 account=bio fairshare=1
+add user u3 account=phys fairshare=3
+add user u4 account=sub fairshare=1
+"""
+
+
+def tied_site(folder, users, submit, runtime, cores, *, nodes, period):
+    """A site with one partition, on which fair share alone decides, and jobs."""
+    lines = ["PriorityType=priority/multifactor", "PriorityWeightFairshare=100000", "PriorityDecayHalfLife=0"]
+    lines += [f"PriorityCalcPeriod={period}", "SelectType=select/cons_tres", "SelectTypeParameters=CR_Core"]
+    lines += [f"NodeName=n[1-{nodes}] CPUs=1", f"PartitionName=batch Nodes=n[1-{nodes}] Default=YES MaxTime=600"]
+    (folder / "slurm.conf").write_text("\n".join(lines) + "\n")
+    (folder / "accounts.txt").write_text(ACCOUNTS)
+    conf = fs.read_slurm_conf(folder / "slurm.conf", folder / "accounts.txt")
+    of = {"u1": "bio", "u2": "bio", "u3": "phys", "u4": "sub"}
+    columns = {"cores": np.array(cores), "user_name": np.array(users)}
+    columns["account"] = np.array([of[user] for user in users])
+    log = fs.Workload(submit, runtime, np.ones(len(users), int), estimate=np.array(runtime) + 60.0, columns=columns)
+    return conf, log, None
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize(("version", "first"), [("22.05", ["u2", "u1", "u3"]), ("26.05", ["u2", "u3", "u1"])])
+def test_later_versions_merge_tied_accounts(tmp_path, engine, version, first):
+    """Four nodes run for bio, three of them for u1, and four for phys: both have the same level."""
+    users = ["u1", "u1", "u1", "u2", "u3", "u3", "u3", "u3", "u1", "u3", "u2"]
+    submit, runtime, cores = [0.0] * 8 + [300.0] * 3, [620.0] * 8 + [30.0] * 3, [1] * 8 + [8] * 3
+    site = tied_site(tmp_path, users, submit, runtime, cores, nodes=8, period="00:10:00")
+    starts = run(site, version, engine=engine).jobs["start"]
+    assert len(set(starts[8:].tolist())) == 3
+    assert [users[row] for row in sorted(range(8, 11), key=lambda row: starts[row])] == first
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_both_controllers_merge_tied_accounts(tmp_path, pairs, seed):
+    """Jobs of equal lengths, so that accounts are often tied."""
+    draw = np.random.default_rng(seed)
+    for version in ("22.05", "26.05"):
+        users = draw.choice(["u1", "u2", "u3", "u4"], 60).tolist()
+        submit = np.sort(draw.integers(0, 20, 60)) * 120.0
+        run(tied_site(tmp_path, users, submit, [240.0] * 60, [1] * 60, nodes=4, period="00:01:00"), version)
+    assert sum(pair.acts for pair in pairs) == 120
 
 
 @pytest.mark.parametrize("seed", range(8))

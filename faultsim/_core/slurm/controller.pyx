@@ -4,7 +4,7 @@ preemption and limits (model.md#slurm-time)."""
 from libc.math cimport INFINITY, ceil, floor, isfinite, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros, enlarged
 from faultsim._core.slurm.loops cimport slurm_book, slurm_cycle, slurm_leave, slurm_next_edge, slurm_pass
@@ -86,6 +86,8 @@ cdef class Controller:
     cdef int32_t *scratch
     cdef double begin, asked, full, cycle, period, last_period, rate, delay, full_step, cycle_step
     cdef bint classic        # ``PriorityFlags=NO_FAIR_TREE``
+    cdef bint merges         # accounts with equal levels in the fair tree
+    cdef int32_t *merged     # scratch of `rank_below`: those on the way down are different ones, so no more than all
     cdef double dampening
     cdef double edge, over_run       # when a begin or end of a reservation is noticed; seconds
     cdef int32_t reserved_runs
@@ -141,6 +143,7 @@ cdef class Controller:
         self.set_nodes(site)
         self.set_options(settings)
         self.set_booked(booked)
+        self.merges = priorities.merge_tied
         self.classic, self.dampening = "NO_FAIR_TREE" in weights.flags, priorities.dampening
         self.set_tree(priorities.accounts)
         if self.classic:
@@ -264,6 +267,7 @@ cdef class Controller:
         self.trees = numbers
         self.tree_n = len(every)
         self.tree = <share_node_t *>self.zeros(self.tree_n, sizeof(share_node_t))
+        self.merged = <int32_t *>self.zeros(self.tree_n, sizeof(int32_t))
         levels = [list(_level(each)) for each in every]
         self.member = <int32_t *>self.zeros(sum(map(len, levels)), sizeof(int32_t))
         for i, each in enumerate(every):
@@ -318,20 +322,18 @@ cdef class Controller:
     # -- the fair tree
 
     cdef void rank_all(self) noexcept:
+        cdef int32_t root = 0
         self.rank = self.next_rank = self.tree_users
         if self.tree_users:
-            self.rank_below(0, False)
+            self.rank_below(&root, 1, self.merged, False)
 
-    cdef void rank_below(self, int32_t parent, bint tied_above) noexcept:
-        """Rank all below an account: its level by falling level of fair share, users first, then by name."""
-        cdef share_node_t *above = &self.tree[parent]
+    cdef void find_levels(self, const share_node_t *above) noexcept:
+        """Levels of fair share of what shares the level below an account."""
         cdef share_node_t *each
-        cdef int32_t *member = self.member + above.first
-        cdef int32_t i, k, own
-        cdef double share, used, last = 0.0
-        cdef bint tied
-        for i in range(above.n):
-            each = &self.tree[member[i]]
+        cdef double share, used
+        cdef int32_t i
+        for i in range(above.first, above.first + above.n):
+            each = &self.tree[self.member[i]]
             share = each.shares / above.total if above.total != 0.0 else 0.0
             used = each.usage / above.usage if above.usage != 0.0 else 0.0
             if each.of_parent:
@@ -340,25 +342,51 @@ cdef class Controller:
                 each.level = 0.0
             else:
                 each.level = share / used if used != 0.0 else INFINITY
+
+    cdef void rank_below(self, const int32_t *parents, int32_t n_parents, int32_t *room, bint tied_above) noexcept:
+        """Rank all below an account: its level by falling level of fair share, users first, then by name.
+
+        Or below several that are merged; then `room` has what shares the level.
+        """
+        cdef const share_node_t *above = &self.tree[parents[0]]
+        cdef const share_node_t *each
+        cdef int32_t *member = self.member + above.first
+        cdef int32_t i, k, own, n = above.n, many = 1
+        cdef double last = 0.0
+        cdef bint tied
+        self.find_levels(above)
+        if n_parents > 1:
+            member, n = room, 0
+            for i in range(n_parents):
+                above = &self.tree[parents[i]]
+                self.find_levels(above)
+                memcpy(room + n, self.member + above.first, <size_t>above.n * sizeof(int32_t))
+                n += above.n
+            room += n
         # The order is nearly that of the last period.  Equal ones keep the order of the tree: their numbers.
-        for i in range(1, above.n):
+        for i in range(1, n):
             own = member[i]
             k = i
             while k and self.ranks_before(own, member[k - 1]):
                 member[k] = member[k - 1]
                 k -= 1
             member[k] = own
-        for i in range(above.n):
+        i = 0
+        while i < n:
             each = &self.tree[member[i]]
+            many = 1
             tied = tied_above if i == 0 else each.level == last
             last = each.level
             if each.user:
                 if not tied:
                     self.rank = self.next_rank
-                each.factor = <double>self.rank / <double>self.tree_users
+                self.tree[member[i]].factor = <double>self.rank / <double>self.tree_users
                 self.next_rank -= 1
             else:
-                self.rank_below(member[i], tied)
+                while self.merges and i + many < n and self.tree[member[i + many]].level == last:
+                    many += 1            # behind an account, at an equal level, there are only accounts
+                self.rank_below(member + i, many, room, tied)
+            i += many
 
     cdef bint ranks_before(self, int32_t one, int32_t other) noexcept:
         cdef share_node_t *a = &self.tree[one]
