@@ -101,9 +101,7 @@ class SlurmDecisions(Scheduler):
         self._may_be_late = np.flatnonzero(np.isfinite(self._until))
         self._edge, self._edges = next_edge(self._booked, self._begin), len(self._booked) * MOST_EDGES
         priorities = site_of(factors, merge_tied=slurm.version != "22.05")
-        self._controller, self.only_in_python = controller_of(
-            self._site, priorities, self._begin, self._booked, engine
-        )
+        self._controller, self.only_in_python = controller_of(self._site, priorities, self._begin, self._booked, engine)
         self._requeues = bool(record.settings["JobRequeue"])
         self._waits, self._runs = (np.zeros(self._jobs.rows, np.bool_) for _ in range(2))
         self._run_count = self._wait_count = 0
