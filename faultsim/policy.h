@@ -60,9 +60,10 @@ enum faultsim_change {
 typedef struct faultsim_pass_t faultsim_pass_t;
 struct faultsim_pass_t {
     uint32_t version;               /* FAULTSIM_POLICY_VERSION of the engine */
-    int32_t placed;                 /* whether a job needs a box (torus), or any free nodes (cluster) */
+    int32_t placed;                 /* 0: any free nodes serve (cluster); else `fits` tells whether a job has room: it needs
+                                       a box or a slice (torus, pod), or nodes with what it asks for (site) */
     int32_t nodes;                  /* of the machine */
-    int32_t free;                   /* free nodes, also those that are reserved or drained (`fits` leaves
+    int32_t free;                   /* free nodes (site: cores), also those that are reserved or drained (`fits` leaves
                                        them out); kept by `start` and `backfill` */
     int32_t waiting;
     int32_t change;                 /* enum faultsim_change */
@@ -71,7 +72,7 @@ struct faultsim_pass_t {
     double now;
     /* by place */
     const int32_t *job;             /* number of the job in the run, by which the columns below go */
-    const int32_t *need;            /* nodes that it asks for, rounded up to a size that the machine has */
+    const int32_t *need;            /* nodes that it asks for, rounded up to a size that the machine has (site: cores) */
     const float *least;             /* at most the seconds from a start to the expected end: a quick look */
     /* by (end, job); kept by `start` and `backfill` */
     const faultsim_release_t *release;
@@ -90,7 +91,7 @@ struct faultsim_pass_t {
      * ends the run: -1, also of everything that is asked after it. */
     int (*start)(faultsim_pass_t *pass, int32_t place);
     /* When a job could start if running jobs end as expected, infinite if never, and (unless NULL) the nodes that it
-     * would leave over then: model.md#easy. */
+     * would leave over then: model.md#easy; on a site nodes, or cores of a job that takes any number of nodes. */
     double (*shadow)(faultsim_pass_t *pass, int32_t place, int64_t *extra);
     /* Start the job at a place if that cannot delay the one at `head`: 1 if it was started, else 0.  On a torus it may
      * take a box of up to `growth` nodes more than it needs. */

@@ -37,6 +37,8 @@ from faultsim._core.state cimport (
     ask_of, asks_shape, disturb, end_if_started, end_if_started_at, grown, log_row, queue_t, set_window, sim_t, trace_t,
     usable,
 )
+from faultsim._core.scheduling.site_view cimport view_choose, view_choose_beside, view_has_room, view_shadow
+from faultsim._core.site.shares cimport chosen_cores, site_of
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
 
@@ -491,7 +493,7 @@ cdef class Decision(Moment):
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         if self.site is not None:
-            return self.s.state[j] == JOB_QUEUED and self.site.has_room(self.s, j)
+            return self.s.state[j] == JOB_QUEUED and view_has_room(self.s, self.site.v, j)
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > available(self.s):
             return False
         if self.s.absences.state != NULL:
@@ -618,7 +620,7 @@ cdef class Decision(Moment):
         self.epoch = s.epoch
         self.later_set, self.beside = 0, 0
         if self.site is not None:
-            self.time = self.site.look_ahead(s, head, &self.extra)
+            self.time = view_shadow(s, self.site.v, head, &self.extra)
         elif not m.placed:
             self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
             if s.absences.state != NULL and not none_closed(
@@ -1008,12 +1010,12 @@ cdef class Decision(Moment):
             self.refuse(f"job {self.row_of(job)} cannot be backfilled ahead of itself")
         self.look_ahead(head)
         if self.site is not None:
-            if not self.site.choose_past(s, job, head, self.time):
+            if not view_choose_beside(s, self.site.v, job, head, self.time):
                 return 0
             if do_it:
                 at = self.waiting_at(job)
                 self.act("started")
-                self.launch(job, at, self.site.cores_chosen(s), NULL)
+                self.launch(job, at, chosen_cores(site_of(&s.machine)), NULL)
             return 1
         outlives = end_if_started(s, job) > self.time
         if not m.placed:
@@ -1119,7 +1121,7 @@ cdef class Decision(Moment):
         cdef const int32_t[::1] node, cores
         cdef str why
         if given is None:
-            if not self.site.choose(self.s, job):
+            if not view_choose(self.s, self.site.v, job):
                 self.refuse(f"job {row} cannot start: it has no room on the nodes{self.reach_anywhere(job)}")
         else:
             self.check_kind(given[0])
@@ -1137,7 +1139,7 @@ cdef class Decision(Moment):
             if why:
                 self.refuse(why)
         self.act("started")
-        return self.launch(job, at, self.site.cores_chosen(self.s), NULL)
+        return self.launch(job, at, chosen_cores(site_of(&self.s.machine)), NULL)
 
     cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1:
         """Start a job on the nodes that the caller chose."""

@@ -1,22 +1,17 @@
 """Decisions where jobs share nodes (model.md#site-decisions); the contract is in site_decisions.pxd."""
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
-from faultsim._core.containers.memory cimport close_state, open_state, own_block, part_t
-from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.containers.memory cimport close_state, open_state, part_t
 from faultsim._core.edges cimport is_drained
-from faultsim._core.scheduling.site_choice cimport (
-    all_served, choose_beside, choose_shares, free_then, hide_closed, open_site_choice, open_site_then, open_to,
-    put_share, site_now, site_release, site_shadow, sort_shares,
-)
+from faultsim._core.scheduling.site_choice cimport open_to, put_share, sort_shares
+from faultsim._core.scheduling.site_view cimport open_site_view
 from faultsim._core.site.shares cimport (
-    ask_t, chosen_cores, cores_of, fits_in, gpus_of, has_cores, mebibytes_of, needed, node_is_down, offer_of, set_ask,
-    shares_t, site_of, site_t,
+    ask_t, cores_of, gpus_of, has_cores, mebibytes_of, needed, node_is_down, offer_of, set_ask, shares_t, site_of,
+    site_t,
 )
-from faultsim._core.state cimport end_if_started
 
 
 cdef class SiteView:
@@ -34,42 +29,6 @@ cdef class SiteView:
             set_ask(m, job, nodes, cores, memory, gpus, by_core, exclusive, classes)
             m.form[job] = <int32_t>self.forms.setdefault(row, len(self.forms))
         return 0
-
-    cdef double look_ahead(self, sim_t *s, int32_t head, int64_t *extra) noexcept:
-        cdef site_t *m = site_of(&s.machine)
-        cdef const ask_t *ask = &m.ask[head]
-        cdef int64_t there = all_served(m, ask, m.open)
-        cdef int32_t i = 0, node
-        cdef double time = s.now
-        items = releases_all(&s.releases)
-        if there < needed(ask) or s.absences.state != NULL:
-            time = site_shadow(s, &self.v.then, head, &there)
-        else:                    # what is expected to have left by now has left
-            site_now(&self.v.then, m)
-            while i < s.releases.n and items[i].end <= s.now:
-                site_release(&self.v.then, m, ask, &items[i], &there)
-                i += 1
-        self.v.slack = 0 if time == INFINITY else there - needed(ask)
-        extra[0] = self.v.slack
-        for node in range(m.nodes):
-            self.v.later[node] = free_then(&self.v.then, node)
-        if time < INFINITY:
-            hide_closed(s, head, time, self.v.later)
-        return time
-
-    cdef bint has_room(self, sim_t *s, int32_t job) noexcept:
-        cdef site_t *m = site_of(&s.machine)
-        return fits_in(m, &m.ask[job], open_to(s, &self.v.choice, job))
-
-    cdef bint choose(self, sim_t *s, int32_t job) noexcept:
-        return choose_shares(s, &self.v.choice, job, s.now, open_to(s, &self.v.choice, job))
-
-    cdef bint choose_past(self, sim_t *s, int32_t job, int32_t head, double time) noexcept:
-        cdef site_t *m = site_of(&s.machine)
-        if end_if_started(s, job) <= time:
-            return self.choose(s, job)
-        return choose_beside(s, &self.v.choice, job, s.now, open_to(s, &self.v.choice, job), &m.ask[head],
-                             self.v.later, self.v.slack)
 
     cdef str choose_named(self, sim_t *s, int32_t job, object row, const int32_t *node, Py_ssize_t n):
         cdef site_t *m = site_of(&s.machine)
@@ -117,9 +76,6 @@ cdef class SiteView:
         sort_shares(m)
         return ""
 
-    cdef int32_t cores_chosen(self, sim_t *s) noexcept:
-        return chosen_cores(site_of(&s.machine))
-
     cdef object occupied(self, sim_t *s):
         cdef const site_t *m = site_of(&s.machine)
         cdef int32_t node
@@ -154,9 +110,6 @@ cdef SiteView new_site_view(sim_t *s):
     cdef SiteView view = SiteView.__new__(SiteView)
     view.forms = {}
     cdef part_t part
-    cdef site_t *m = site_of(&s.machine)
     view.v = <site_view_t *>open_state(&part, sizeof(site_view_t))
-    open_site_choice(view.v, &view.v.choice, s)
-    open_site_then(view.v, &view.v.then, m)
-    own_block(view.v, &view.v.later, m.nodes, sizeof(uint64_t))
+    open_site_view(view.v, view.v, s)
     return view

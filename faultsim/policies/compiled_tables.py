@@ -24,8 +24,9 @@ _FAULTS = (
     "job {row} cannot start: no box of {need} nodes or more is free",
     "job {row} cannot start: it needs {need} nodes, and of the {free} that are free too few are open to it, as the "
     "others are reserved or drained: call `fits` before `start`",
+    "job {row} cannot start: no nodes have what it asks for free and open to it: call `fits` before `start`",
 )
-_NO_ROOM, _NO_FREE_BOX, _CLOSED = 2, 6, 7
+_NO_ROOM, _NO_FREE_BOX, _CLOSED, _NO_SHARES = 2, 6, 7, 8
 
 #: What a placement answered that is no choice, in the order of `fault` of the core.
 _NO_CHOICES = (
@@ -119,9 +120,15 @@ class CompiledScheduler(Tabled, Scheduler):
         policy = {"name": self.name, "policy": self.title, "order": self.order.lower(), "repairs": self.repairs}
         return {**policy, "object": self}
 
-    def refused(self, what: int, *, now: float, free: int, need: int, placed: bool, **found: float) -> DecisionError:
+    def refused(
+        self, what: int, *, now: float, free: int, need: int, placed: bool, shared: bool, **found: float
+    ) -> DecisionError:
         """The error for what is not possible."""
-        fault = (_NO_FREE_BOX if placed else _CLOSED) if what == _NO_ROOM and need <= free else what
+        fault = what
+        if what == _NO_ROOM and shared:
+            fault = _NO_SHARES
+        elif what == _NO_ROOM and need <= free:
+            fault = _NO_FREE_BOX if placed else _CLOSED
         words = _FAULTS[fault].format(free=free, need=need, **found)
         return DecisionError(f"scheduler {self.title!r} at {now:g} s: {words}")
 

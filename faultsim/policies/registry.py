@@ -236,7 +236,6 @@ _SHARES = (
     "use a Site and a log with cores"
 )
 _ALONE = "{name} is not supported where jobs share the nodes of {run.machine}: use "
-_BUILT_IN = _ALONE + "EasyBackfill() or another that is built in"
 
 #: Every policy of this version.
 POLICIES: tuple[PolicyRow, ...] = (
@@ -421,7 +420,7 @@ WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("scheduler", "external", External, _ANY, "",
               compiled="scheduling.external:OUTSIDE", follows="nodes",
               reference="external:External"),
-    PolicyRow("scheduler", "compiled", CompiledScheduler, _PLACED, "", elsewhere=_BUILT_IN,
+    PolicyRow("scheduler", "compiled", CompiledScheduler, _ANY, "",
               compiled="scheduling.compiled_scheduler:COMPILED",
               reference="compiled:Compiled"),
     PolicyRow("predictor", "python", Predictor, _ANY, "", needs=_FAILURES),

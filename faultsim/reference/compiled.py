@@ -62,7 +62,8 @@ class CompiledPass:
         self.decision = Acting(state, "schedule", order)
         self.error: BaseException | None = None
         self.kept: list[object] = []
-        self.face = face = Pass(version=VERSION, placed=state.table is not None, nodes=state.nodes)
+        self.face = face = Pass(version=VERSION, nodes=state.nodes)
+        face.placed = state.table is not None or state.shares
         face.waiting, face.change, face.now = len(order), CHANGED_ALL, state.now
         face.disturbed = self.decision.disturbed
         face.job = self.column(ctypes.c_int32, [job.index for job in order])
@@ -125,6 +126,7 @@ class CompiledPass:
             free=state.open_to_start,
             need=job.needs if job else 0,
             placed=state.table is not None,
+            shared=state.shares,
             place=place,
             waiting=len(self.waiting),
             number=number,

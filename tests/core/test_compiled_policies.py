@@ -22,6 +22,7 @@ from helpers.refusals import refusals, refused
 from helpers.results import assert_equal, random_log
 from helpers.runs import machines, pods, runs
 from helpers.scripts import CHECKOUT, environment, python
+from helpers.site_runs import drawn_run, with_parts
 
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
 LOG = random_log(60, 8)
@@ -99,6 +100,28 @@ def test_built_in_schedulers_compiled_elsewhere_give_the_same_bytes(name, kind, 
 def test_the_reference_engine_calls_the_same_functions(name, kind, data):
     run = data.draw(scheduled_runs(kind))
     assert_equal(again(run, name).simulate(engine="reference"), run.simulate(engine="reference"))
+
+
+@BUILT_IN
+@given(st.integers(0, 2**32 - 1))
+def test_they_run_where_jobs_share_nodes(name, kind, seed):
+    """Both engines give what the built-in scheduler gives."""
+    rng = np.random.default_rng(seed)
+    run = drawn_run(rng, int(rng.integers(2, 14)))
+    order = getattr(run.scheduler, "order", fs.ArrivalOrder())
+    run = with_parts(rng, run.with_options(scheduler=kind(order=order))) or run.with_options(
+        scheduler=kind(order=order)
+    )
+    expected = run.simulate()
+    for engine in ("core", "reference"):
+        assert_equal(again(run, name).simulate(engine=engine), expected)
+
+
+@ENGINES
+def test_starts_without_room_on_a_site_are_refused(engine):
+    log = fs.Workload([0, 0], [9, 9], [1, 1], columns={"cores": [1, 1], "nodes": [1, 1], "gpus": [1, 1]})
+    run = fs.Run(log, "site:g=1x8c8Gx1v100", scheduler=wrong("too_early"))
+    refused(fs.DecisionError, "job 1 cannot start: no nodes have what it asks for free", run.simulate, engine=engine)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,10 @@ from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.place_search cimport forget_permit, forget_sizes, open_search, search_place, search_t
 from faultsim._core.scheduling.shadow cimport first_open_time, has_open_place, shadow_from_now
+from faultsim._core.scheduling.site_view cimport (
+    open_site_view, site_view_t, view_choose, view_choose_beside, view_has_room, view_shadow, view_take_chosen,
+)
+from faultsim._core.site.shares cimport chosen_cores, site_of
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, end_if_started_at, queue_t, sim_t, usable,
 )
@@ -61,6 +65,7 @@ cdef struct compiled_t:
     int32_t later_set
     uint64_t *later          # [placed] the occupancy at `time`, with the jobs backfilled since that outlive it
     search_t search          # [placed]
+    site_view_t view         # [sites]
 
 
 cdef int report_fault(compiled_t *p, fault what, int32_t place, double number) noexcept nogil:
@@ -74,7 +79,7 @@ cdef int report_fault(compiled_t *p, fault what, int32_t place, double number) n
             need = s.need[job] if job >= 0 else 0
             error = (<object>p.refused)(
                 <int>what, now=s.now, place=place, waiting=p.look.waiting, row=row, need=need, free=usable(s),
-                placed=s.machine.placed != NULL, number=number)
+                placed=s.machine.placed != NULL, shared=s.machine.shared != NULL, number=number)
         except BaseException as other:
             error = other
         (<object><PyObject *>s.owner).keep_error(error)
@@ -119,6 +124,8 @@ cdef inline bint has_room(compiled_t *p, int32_t job) noexcept nogil:
     cdef int32_t need = p.s.need[job]
     if need > usable(p.s):
         return False
+    if m.shared:
+        return view_has_room(p.s, &p.view, job)
     if p.s.absences.state != NULL:
         return has_open_place(p.s, job) if m.placed else need <= open_room(p.s, job)
     if asks_shape(p.s, job):
@@ -142,6 +149,9 @@ cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
     if p.head == head:
         return OK
     p.head, p.extra, p.beside, p.later_set = head, 0, 0, 0
+    if s.machine.shared:
+        p.time = view_shadow(s, &p.view, head, &p.extra)
+        return OK
     if not s.machine.placed:
         p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
         if s.absences.state != NULL and p.time < INFINITY:
@@ -211,6 +221,9 @@ cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if not has_room(p, job):
         return report_fault(p, NO_ROOM, place, 0.0)
     p.head = -1
+    if m.shared:
+        view_choose(p.s, &p.view, job)
+        return launch(p, place, chosen_cores(site_of(m)), NULL)
     if not m.placed:
         return launch(p, place, size, NULL)
     limit = size if asks_shape(p.s, job) else m.placed.largest_now(m.state)
@@ -267,6 +280,23 @@ cdef int backfill_open(compiled_t *p, int32_t place, bint outlives) noexcept nog
     return code if code < 0 else 1
 
 
+cdef int backfill_shared(compiled_t *p, int32_t place, int32_t head) noexcept nogil:
+    """[sites] `backfill` after `compute_shadow`."""
+    cdef sim_t *s = p.s
+    cdef int32_t job = p.look.job[place]
+    cdef bint outlives = end_if_started(s, job) > p.time
+    if not view_choose_beside(s, &p.view, job, head, p.time):
+        return 0
+    if outlives:
+        view_take_chosen(s, &p.view, head)
+        p.extra = p.view.slack
+    if launch(p, place, chosen_cores(site_of(&s.machine)), NULL) < 0:
+        return -1
+    if s.absences.state != NULL:
+        p.head = -1
+    return 1
+
+
 cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t growth) noexcept nogil:
     cdef compiled_t *p = of_pass(look)
     cdef int32_t job = -1 if p == NULL else waiting_job(p, place), first, need
@@ -286,6 +316,8 @@ cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t gr
         return backfill_placed(p, place, first, need + growth)
     if compute_shadow(p, first) < 0:
         return break_off(p, NO_MEMORY)
+    if p.s.machine.shared:
+        return backfill_shared(p, place, first)
     outlives = end_if_started(p.s, job) > p.time
     if p.s.absences.state != NULL:
         return backfill_open(p, place, outlives)
@@ -384,7 +416,10 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
     if s.machine.placed:
         own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
         open_search(p, &p.search, s)
-    p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed != NULL, s.nodes
+    if s.machine.shared:
+        open_site_view(p, &p.view, s)
+    p.look.version, p.look.nodes = FAULTSIM_POLICY_VERSION, s.nodes
+    p.look.placed = s.machine.placed != NULL or s.machine.shared != NULL
     p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
     p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake
     s.scheduler.schedule = schedule
