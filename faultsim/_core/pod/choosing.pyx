@@ -188,6 +188,12 @@ cdef inline const uint64_t *forbidden_by(const permit_t *permit) noexcept nogil:
     return permit.forbidden
 
 
+cdef inline const uint64_t *used_by(const permit_t *permit) noexcept nogil:
+    if permit == NULL:
+        return NULL
+    return permit.used
+
+
 cdef inline int32_t cubes_needed(const pod_t *m, const permit_t *permit) noexcept nogil:
     """What is to remain at the later time, an ask of whole cubes; 0: there are also other things to see to."""
     if permit == NULL or permit.later == NULL or m.spares > 0:
@@ -204,7 +210,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
     """Into the buffer, or only the first (`found` is NULL)."""
     cdef const uint64_t *forbidden = forbidden_by(permit)
     cdef int32_t level, cube, i, first, most
-    cdef const uint64_t *used = NULL if permit == NULL else permit.used
+    cdef const uint64_t *used = used_by(permit)
     cdef int32_t more = pod_room(m, occ, used)
     cdef int32_t need = cubes_needed(m, permit)
     cdef uint64_t busy
@@ -287,7 +293,7 @@ cdef long find(pod_t *m, const uint64_t *occ, int32_t ask, const permit_t *permi
     if size < m.hosts:
         return find_inside(m, occ, size, permit, found, capacity, out)
     free = pod_free_cubes(m, occ, forbidden_by(permit))
-    if size // m.hosts > pod_room(m, occ, NULL if permit == NULL else permit.used):
+    if size // m.hosts > pod_room(m, occ, used_by(permit)):
         return 0
     if not m.switched:
         return find_blocks(m, &free, ask, permit, found, capacity, out)
