@@ -7,26 +7,27 @@ import numpy as np
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_CHANGE, EV_CHECKPOINT, EV_CONTINUED, EV_DRAINED, EV_FAILURE, EV_FINISH, EV_HELD, EV_KILLED, EV_MOVE,
     EV_ON_HOLD, EV_RELEASED, EV_REPAIR, EV_REQUEUED, EV_RESCHEDULE, EV_RESUMED, EV_START, EV_WITHDRAWAL, record_event_t,
-    log_row, record_stay_t, sim_t, timed_out, was_killed,
+    log_row, record_stay_t, record_t, sim_t, timed_out, was_killed,
 )
 from faultsim._core.tables.machine cimport range_t
 
 
 cdef list where_of(const sim_t *s, int64_t stay):
     """The nodes of a stay, on a torus the numbers of the boxes of its place."""
-    cdef const record_stay_t *at = &s.record.stay[stay]
+    cdef const record_t *r = &s.record
+    cdef const record_stay_t *at = &r.stay[stay - r.from_stay]
     cdef const range_t *part
     cdef int64_t i, end, box = stay
     if s.machine.boxes:
         found = []
-        while box < s.record.n_stays and s.record.stay[box].first == stay:
-            found += [s.record.stay[box].place.part[i] for i in range(6)]
+        while box < r.n_stays and r.stay[box - r.from_stay].first == stay:
+            found += [r.stay[box - r.from_stay].place.part[i] for i in range(6)]
             box += 1
         return found
-    end = s.record.stay[stay + 1].first if stay + 1 < s.record.n_stays else s.record.n_ranges
+    end = r.stay[stay + 1 - r.from_stay].first if stay + 1 < r.n_stays else r.n_ranges
     found = []
     for i in range(at.first, end):
-        part = &s.record.range[i]
+        part = &r.range[i - r.from_range]
         found += range(part.first, part.first + part.count)
     return found
 
@@ -51,7 +52,7 @@ cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
     cdef double at = 0.0
     found.rows, found.cause = [], []
     for i in range(event, s.record.n_events):
-        e = &s.record.event[i]
+        e = &s.record.event[i - s.record.from_event]
         job, where, cause = e.job, [], ""
         if e.kind == EV_START or e.kind == EV_MOVE:
             kind = "started" if e.kind == EV_START else "moved"

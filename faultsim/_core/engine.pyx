@@ -40,7 +40,7 @@ from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_ext
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport (
-    lend_ranges, record_event, record_told, recorded_events, recorded_ranges, recorded_stays,
+    Shared, lend_ranges, record_event, record_told, recorded_events, recorded_ranges, recorded_stays, share_records,
 )
 from faultsim._core.site_decisions cimport SiteView, new_site_view
 from faultsim._core.snapshot cimport place_for_python, snapshot_of
@@ -161,6 +161,7 @@ cdef class Engine:
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
     cdef readonly SiteView site_view     # where jobs share nodes; else None
+    cdef Shared shared       # what copies have in common of the records
     cdef tuple foreseen      # the arrays of predictions, once the caller has added some
 
     def __cinit__(self):
@@ -170,6 +171,7 @@ cdef class Engine:
         self.error = None
         self.owed = ""
         self.door = Door(BusyError, "simulation")
+        self.shared = Shared()
 
     def __dealloc__(self):
         if self.lent:
@@ -758,7 +760,10 @@ cdef class Engine:
         _inside = self.door.enter(True)
         self.refuse_if_unusable()
         keep_pages(self.s.n * sizeof(double))
+        if self.s.live and self.s.record.on:
+            share_records(&self.s, self.shared, self.event, self.stay)
         other = Engine.__new__(Engine)
+        other.shared = self.shared.copy()
         other.settings, other.parts = self.settings, self.parts
         other.inputs = self.inputs
         other.world, other.given = self.world, self.given
@@ -1355,13 +1360,13 @@ cdef class Engine:
         out["makespan_begin"] = float(self.inputs[0][0] if s.next_arrival > 0 else s.clock)
         out["makespan_end"] = s.clock
         if s.record.on:
-            out["events_table"] = recorded_events(s)
+            out["events_table"] = recorded_events(s, self.shared)
             if s.live:
-                self.ranges = recorded_ranges(s)
+                self.ranges = recorded_ranges(s, self.shared)
             elif self.ranges is None and not s.machine.boxes:
                 self.lent = s.record.n_ranges > 0
-                self.ranges = lend_ranges(s) if self.lent else recorded_ranges(s)
-            out["allocations"] = recorded_stays(s, self.ranges)
+                self.ranges = lend_ranges(s) if self.lent else recorded_ranges(s, self.shared)
+            out["allocations"] = recorded_stays(s, self.shared, self.ranges)
         return self.by_row(out) if s.live else out
 
     cdef dict by_row(self, dict out):

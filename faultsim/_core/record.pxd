@@ -18,9 +18,17 @@ cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nog
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
 
+# The rows of records that copies of a simulation have in common, as columns.
+cdef class Shared:
+    cdef object events, stays, ranges        # `Chunks`
+    cdef Shared copy(self)
+
+# Adds to them what will not change: events before `event`, and stays before `stay` and before any that has not ended.
+cdef int share_records(sim_t *s, Shared shared, int64_t event, int64_t stay) except -1
+
 # What was kept, as columns, when the simulation has finished.  `lend_ranges` gives the block of ranges to the array
 # that it returns; the caller must not free it with the simulation (sim_t.record.range = NULL before sim_free).
-cdef object recorded_events(const sim_t *s)
+cdef object recorded_events(const sim_t *s, Shared shared)
 cdef object lend_ranges(sim_t *s)                            # where n_ranges > 0: (first, count) of each
-cdef object recorded_ranges(const sim_t *s)                  # a copy
-cdef object recorded_stays(const sim_t *s, object ranges)    # one of these two; None on a torus
+cdef object recorded_ranges(const sim_t *s, Shared shared)                  # a copy
+cdef object recorded_stays(const sim_t *s, Shared shared, object ranges)    # one of these two; None on a torus

@@ -11,10 +11,15 @@ from libc.stdlib cimport free as c_free
 import numpy as np
 
 from faultsim._core.containers.memory cimport blocks_resize
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.state cimport EV_KILLED, record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport place_t, range_t
 from faultsim._core.thresholds cimport thresholds
+
+
+cdef inline record_stay_t *stay_at(const record_t *r, int64_t i) noexcept nogil:
+    return &r.stay[i - r.from_stay]
 
 
 cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
@@ -32,12 +37,13 @@ cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity,
 
 cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil:
     cdef record_t *r = &s.record
-    if room_for(&s.blocks, s, &r.event, &r.cap_events, r.n_events + 1, sizeof(record_event_t)) < 0:
+    cdef int64_t at = r.n_events - r.from_event
+    if room_for(&s.blocks, s, &r.event, &r.cap_events, at + 1, sizeof(record_event_t)) < 0:
         return NO_MEMORY
-    r.event[r.n_events].time = s.now
-    r.event[r.n_events].job = job
-    r.event[r.n_events].node = node
-    r.event[r.n_events].kind = <int8_t>kind
+    r.event[at].time = s.now
+    r.event[at].job = job
+    r.event[at].node = node
+    r.event[at].kind = <int8_t>kind
     r.n_events += 1
     return OK
 
@@ -48,6 +54,11 @@ cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nog
     return record_event(s, kind, job, node)
 
 
+cdef inline int room_for_stay(sim_t *s) noexcept nogil:
+    cdef record_t *r = &s.record
+    return room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays - r.from_stay + 1, sizeof(record_stay_t))
+
+
 cdef int open_stays(sim_t *s, int32_t job) noexcept nogil:
     """A row for each box of the job."""
     cdef record_t *r = &s.record
@@ -56,9 +67,9 @@ cdef int open_stays(sim_t *s, int32_t job) noexcept nogil:
     cdef int32_t at = 0
     r.open_stay[job] = r.n_stays
     while s.machine.placed.next_box(s.machine.state, &place, &at, &box):
-        if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
+        if room_for_stay(s) < 0:
             return NO_MEMORY
-        row = &r.stay[r.n_stays]
+        row = stay_at(r, r.n_stays)
         row.begin, row.end, row.job, row.place, row.first = s.now, INFINITY, job, box, r.open_stay[job]
         r.n_stays += 1
     return OK
@@ -68,23 +79,24 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     cdef record_t *r = &s.record
     cdef int32_t nodes = s.machine.shared.count(s.machine.state, job) if s.machine.shared else s.allocated[job]
     cdef int32_t others = s.nodes - nodes
-    if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
-        return NO_MEMORY
-    r.stay[r.n_stays].begin = s.now
-    r.stay[r.n_stays].end = INFINITY
-    r.stay[r.n_stays].job = job
+    cdef int64_t at = r.n_ranges - r.from_range
+    cdef record_stay_t *row
     if s.machine.boxes and s.machine.placed.next_box != NULL:
         return open_stays(s, job)
+    if room_for_stay(s) < 0:
+        return NO_MEMORY
+    row = stay_at(r, r.n_stays)
+    row.begin, row.end, row.job = s.now, INFINITY, job
     if s.machine.boxes:
-        r.stay[r.n_stays].place = s.machine.placed.place_of(s.machine.state, job)
-        r.stay[r.n_stays].first = r.n_stays
+        row.place = s.machine.placed.place_of(s.machine.state, job)
+        row.first = r.n_stays
     else:
         # Between two ranges there is a node of others.
-        if room_for(&s.blocks, s, &r.range, &r.cap_ranges, r.n_ranges + min(nodes, others + 1), sizeof(range_t)) < 0:
+        if room_for(&s.blocks, s, &r.range, &r.cap_ranges, at + min(nodes, others + 1), sizeof(range_t)) < 0:
             return NO_MEMORY
-        r.stay[r.n_stays].first = r.n_ranges
-        r.stay[r.n_stays].nodes = r.n_nodes
-        r.n_ranges += s.machine.named.list_ranges(s.machine.state, job, &r.range[r.n_ranges])
+        row.first = r.n_ranges
+        row.nodes = r.n_nodes
+        r.n_ranges += s.machine.named.list_ranges(s.machine.state, job, &r.range[at])
         r.n_nodes += nodes
     r.open_stay[job] = r.n_stays
     r.n_stays += 1
@@ -92,25 +104,117 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
-    cdef int64_t first = s.record.open_stay[job], i
-    s.record.stay[first].end = s.now
+    cdef record_t *r = &s.record
+    cdef int64_t first = r.open_stay[job], i
+    stay_at(r, first).end = s.now
     if s.machine.boxes:
-        for i in range(first + 1, s.record.n_stays):
-            if s.record.stay[i].first != first:
+        for i in range(first + 1, r.n_stays):
+            if stay_at(r, i).first != first:
                 break
-            s.record.stay[i].end = s.now
+            stay_at(r, i).end = s.now
 
 
 # ---------------------------------------------------------------------------------------------- columns for Python
 
-cdef object recorded_events(const sim_t *s):
+class Chunks:
+    """Rows of columns that simulations share: they are never changed, and more of them make another object.
+
+    Invariant: each part has fewer rows than the one before it, so that a row is copied O(log n) times.
+    """
+
+    def __init__(self, parts=()):
+        self.parts = parts
+
+    def and_then(self, dict columns):
+        """These rows, and some more."""
+        parts = [*self.parts]
+        while parts:
+            last = parts.pop()
+            if _rows_of(last) > _rows_of(columns):
+                parts.append(last)
+                break
+            columns = _joined([last, columns])
+        return Chunks((*parts, columns))
+
+    def and_last(self, dict columns):
+        """All columns, with some more rows."""
+        return _joined([*self.parts, columns]) if self.parts else columns
+
+
+def _rows_of(columns):
+    return len(next(iter(columns.values())))
+
+
+def _joined(parts):
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+cdef dict events_between(const sim_t *s, int64_t first, int64_t end):
+    """Events, without those that only `Decision.changes` shows."""
     cdef record_event_t none         # an array of nothing is none of Cython's
-    cdef int64_t n = s.record.n_events
-    rows = np.asarray(<record_event_t[:n + (n == 0)]>(s.record.event if n else &none))[:n]
+    cdef int64_t n = end - first
+    cdef record_event_t *at = &s.record.event[first - s.record.from_event] if n else &none
+    rows = np.asarray(<record_event_t[:n + (n == 0)]>at)[:n]
     told = rows["kind"] >= <int>EV_KILLED
     if told.any():
         rows = rows[~told]
     return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
+
+
+cdef dict ranges_between(const sim_t *s, int64_t first, int64_t end):
+    if end == first:
+        return {"ranges": np.empty((0, 2), np.int32)}
+    return {"ranges": np.array(
+        <int32_t[:end - first, :2]> <int32_t *>&s.record.range[first - s.record.from_range])}
+
+
+cdef dict stays_between(const sim_t *s, int64_t first, int64_t end):
+    cdef record_stay_t none
+    cdef int64_t n = end - first
+    cdef record_stay_t *at = &s.record.stay[first - s.record.from_stay] if n else &none
+    rows = np.asarray(<record_stay_t[:n + (n == 0)]>at)[:n]
+    out = {name: rows[name].copy() for name in ("job", "begin", "end")}
+    if s.machine.boxes:
+        out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
+    else:
+        out.update({name: rows[name].copy() for name in ("nodes", "first")})
+    return out
+
+
+cdef int share_records(sim_t *s, Shared shared, int64_t event, int64_t stay) except -1:
+    cdef record_t *r = &s.record
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int64_t range_ = r.n_ranges
+    cdef int32_t i
+    if event - r.shared_events >= s.limit.shared_rows:
+        shared.events = shared.events.and_then(events_between(s, r.shared_events, event))
+        r.shared_events = event
+    for i in range(s.releases.n):
+        if items[i].job >= 0:
+            stay = min(stay, r.open_stay[items[i].job])
+    if stay - r.shared_stays >= s.limit.shared_rows:
+        if not s.machine.boxes:
+            if stay < r.n_stays:
+                range_ = stay_at(r, stay).first
+            shared.ranges = shared.ranges.and_then(ranges_between(s, r.shared_ranges, range_))
+            r.shared_ranges = range_
+        shared.stays = shared.stays.and_then(stays_between(s, r.shared_stays, stay))
+        r.shared_stays = stay
+    return 0
+
+
+cdef class Shared:
+    def __init__(self):
+        self.events, self.stays, self.ranges = Chunks(), Chunks(), Chunks()
+
+    cdef Shared copy(self):
+        cdef Shared other = Shared.__new__(Shared)
+        other.events, other.stays, other.ranges = self.events, self.stays, self.ranges
+        return other
+
+
+cdef object recorded_events(const sim_t *s, Shared shared):
+    return shared.events.and_last(events_between(s, s.record.shared_events, s.record.n_events))
 
 
 cdef object lend_ranges(sim_t *s):
@@ -123,21 +227,15 @@ cdef object lend_ranges(sim_t *s):
     return ranges
 
 
-cdef object recorded_ranges(const sim_t *s):
-    if s.record.n_ranges == 0:
-        return np.empty((0, 2), np.int32)
-    return np.array(<int32_t[:s.record.n_ranges, :2]> <int32_t *>s.record.range)
+cdef object recorded_ranges(const sim_t *s, Shared shared):
+    return shared.ranges.and_last(ranges_between(s, s.record.shared_ranges, s.record.n_ranges))["ranges"]
 
 
-cdef object recorded_stays(const sim_t *s, object ranges):
+cdef object recorded_stays(const sim_t *s, Shared shared, object ranges):
     """Boxes on a torus, ranges of nodes elsewhere."""
-    cdef record_stay_t none
-    cdef int64_t n = s.record.n_stays
-    rows = np.asarray(<record_stay_t[:n + (n == 0)]>(s.record.stay if n else &none))[:n]
-    out = {name: rows[name].copy() for name in ("job", "begin", "end")}
-    if s.machine.boxes:
-        out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
-    else:
-        out["node_offsets"] = np.append(rows["nodes"], s.record.n_nodes)
-        out["range_offsets"], out["ranges"] = np.append(rows["first"], s.record.n_ranges), ranges
+    out = shared.stays.and_last(stays_between(s, s.record.shared_stays, s.record.n_stays))
+    if not s.machine.boxes:
+        out = {**out}
+        out["node_offsets"] = np.append(out.pop("nodes"), s.record.n_nodes)
+        out["range_offsets"], out["ranges"] = np.append(out.pop("first"), s.record.n_ranges), ranges
     return out

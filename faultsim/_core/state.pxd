@@ -137,6 +137,10 @@ cdef struct record_t:
     int64_t n_ranges, cap_ranges
     int64_t n_nodes          # in them
     int64_t *open_stay       # per job: index of its stay that has not ended
+    # Rows that are never changed again, which Python keeps for all copies.  Indices count them, and where a copy begins
+    # its own rows are `from_...`: the blocks above have the rows from there on.
+    int64_t shared_events, shared_stays, shared_ranges
+    int64_t from_event, from_stay, from_range
 
 # Kinds of the lead phase of a job: the stretch before its work, which ends in a safe point (model.md#lead-phase).
 cdef enum lead:

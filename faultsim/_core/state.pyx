@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
 from faultsim._core.containers.memory cimport (
-    blocks_add, blocks_add_jobs, blocks_copy, blocks_free, blocks_grow, blocks_room_jobs, grow_state, part_t,
+    blocks_add, blocks_add_jobs, blocks_copy, blocks_cut, blocks_free, blocks_grow, blocks_room_jobs, grow_state, part_t,
 )
 from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -107,6 +107,25 @@ cdef inline void point_to_eligibility(sim_t *s) noexcept nogil:
             s.queue.entry = (<int64_t **>s.eligibility.state)[1]
 
 
+cdef inline int64_t cut_rows(sim_t *s, void *field, size_t each, int64_t first, int64_t n, int64_t room) noexcept nogil:
+    """Leaves out the first rows of a record, of which there are n, and most of the room; how much of that there is."""
+    cdef int64_t kept = min(room - first, n - first + s.limit.shared_rows)
+    blocks_cut(&s.blocks, s, field, first * each, kept * each)
+    return kept
+
+
+cdef void cut_record(sim_t *s) noexcept nogil:
+    """A copy has no rows of the record that Python keeps for all copies."""
+    cdef record_t *r = &s.record
+    r.cap_events = cut_rows(s, &r.event, sizeof(record_event_t), r.shared_events - r.from_event,
+                            r.n_events - r.from_event, r.cap_events)
+    r.cap_stays = cut_rows(s, &r.stay, sizeof(record_stay_t), r.shared_stays - r.from_stay,
+                           r.n_stays - r.from_stay, r.cap_stays)
+    r.cap_ranges = cut_rows(s, &r.range, sizeof(range_t), r.shared_ranges - r.from_range,
+                            r.n_ranges - r.from_range, r.cap_ranges)
+    r.from_event, r.from_stay, r.from_range = r.shared_events, r.shared_stays, r.shared_ranges
+
+
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     cdef part_t *part[N_PARTS]
     cdef void (*close[N_PARTS])(void *state) noexcept nogil
@@ -118,6 +137,8 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
         close[i], part[i].close = part[i].close, NULL
     memset(&to.heap, 0, sizeof(to.heap))
     memset(&to.releases, 0, sizeof(to.releases))
+    if to.record.on:
+        cut_record(to)
     code = blocks_copy(&to.blocks, to)
     if code < 0 or heap_copy(&to.heap, &source.heap) < 0 or releases_copy(&to.releases, &source.releases) < 0:
         return NO_MEMORY

@@ -5,6 +5,7 @@ INT32_MAX = 2**31 - 1
 #: By name: the least value, the default, and the largest one.
 RANGES = {
     "first_room": (1, INT32_MAX, INT32_MAX),  # by default each array has a first size of its own
+    "shared_rows": (1, 64, INT32_MAX),  # to keep them apart takes as long as to copy some hundred
     # A new plan of fewer jobs takes less time than to replay one.  Measured on SDSC-SP2, CTC-SP2 and KTH-SP2: between
     # 32 and 256 nothing changes by more than 3 %.
     "deferred_queue": (0, 128, INT32_MAX),

@@ -19,6 +19,7 @@ from simulation.test_decision_fuzz import seen as seen_of_decision
 import faultsim as fs
 from helpers.deciders import easy
 from helpers.results import assert_equal
+from helpers.thresholds import at
 
 ROOM = 14
 MACHINES = [fs.Cluster(5), fs.Torus(2, 2, 2), fs.Torus(3, 1, 2, wrap=False)]
@@ -331,6 +332,13 @@ def check_drawn(drawn, seed, **options):
 @given(st.integers(0, 2**32))
 def test_random_acts_of_a_caller_that_owns_time(drawn, seed):
     check_drawn(drawn, seed)
+
+
+@pytest.mark.parametrize("drawn", [live_run, live_run_on_a_site])
+@given(st.integers(0, 2**32))
+def test_random_acts_where_copies_share_all_rows_of_records(drawn, seed):
+    with at(shared_rows=1):
+        check_drawn(drawn, seed)
 
 
 def test_acts_from_another_thread():

@@ -44,6 +44,9 @@ cdef void blocks_room_jobs(blocks_t *list_, void *owner, void *field, size_t job
 cdef int blocks_grow(blocks_t *list_, void *owner, size_t jobs) noexcept nogil
 # Another size for a block; OK or NO_MEMORY, where it is as before.
 cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil
+# After a shallow copy of the owner, before `blocks_copy`: that one then leaves out the first bytes of a block, and copies
+# so many bytes behind them.
+cdef void blocks_cut(blocks_t *list_, void *owner, void *field, size_t first, size_t bytes) noexcept nogil
 # After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).
 cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil
 cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil

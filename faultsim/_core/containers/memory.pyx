@@ -115,16 +115,25 @@ cdef int blocks_grow(blocks_t *list_, void *owner, size_t jobs) noexcept nogil:
     return OK
 
 
+cdef inline block_t *block_of(blocks_t *list_, void *owner, void *field) noexcept nogil:
+    cdef int i = 0
+    while field_at(list_, owner, i) != <void **>field:
+        i += 1
+    return &list_.block[i]
+
+
 cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil:
     cdef void *moved = realloc((<void **>field)[0], bytes)
-    cdef int i = 0
     if moved == NULL:
         return NO_MEMORY
     (<void **>field)[0] = moved
-    while field_at(list_, owner, i) != <void **>field:
-        i += 1
-    list_.block[i].bytes = bytes
+    block_of(list_, owner, field).bytes = bytes
     return OK
+
+
+cdef void blocks_cut(blocks_t *list_, void *owner, void *field, size_t first, size_t bytes) noexcept nogil:
+    (<char **>field)[0] += first
+    block_of(list_, owner, field).bytes = bytes
 
 
 cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil:
