@@ -1,4 +1,6 @@
-"""Measure a simulation whose caller owns time: "Advances", "Submissions" and "Rollouts" of benchmarks/RESULTS.md.
+"""Measure a simulation whose caller owns time.
+
+These are "Advances", "Submissions", "Copies" and "Rollouts" of benchmarks/RESULTS.md.
 
 The log is that of FAULTSIM_DATA, or of ../shared/data beside the checkout.
 
@@ -12,6 +14,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from deciders import easy
 from results import table, write_section
 
@@ -30,6 +33,11 @@ a time, 1,000 in one call with arrays, a copy of the simulation, and 100 answers
 job, without the socket; best of thirty.
 """
 EARLIER, ALONE, TOGETHER, ROUNDS = (0, 1000, 64_000), 100, 1000, 30
+COPIES = """
+`Simulation.copy`, and `rollout` of a day under EASY, of a live simulation on 128 nodes in which all jobs but one have
+ended, and a copy of such a copy. Milliseconds of the processor; best of nine.
+"""
+ENDED = (1000, 10_000, 100_000, 1_000_000)
 LOG = "SDSC-SP2-1998-4.2-cln"
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
 ROLLOUTS = f"""
@@ -131,6 +139,33 @@ def rollouts():
     return rows
 
 
+def least(call):
+    """Milliseconds of the processor, of the best of nine calls."""
+    times = []
+    for _ in range(9):
+        began = time.process_time()
+        call()
+        times.append(1e3 * (time.process_time() - began))
+    return min(times)
+
+
+def copies():
+    """Rows of simulations with one job that runs."""
+    rows = []
+    for ended in ENDED:
+        sim = fs.Simulation(None, fs.Cluster(128), live=True)
+        for begin in range(0, ended, 1000):
+            submit = np.arange(begin, begin + 1000.0)
+            sim.submit(submit=submit, runtime=np.full(1000, 30.0), size=np.full(1000, 2), estimate=np.full(1000, 60.0))
+            sim.advance(until=begin + 1000.0)
+        sim.advance(until=ended + 100.0)
+        sim.submit(submit=ended + 101.0, size=2, estimate=1e5)
+        sim.advance(until=ended + 102.0)
+        row = {"ended": ended, "copy (ms)": least(sim.copy), "of the copy (ms)": least(sim.copy().copy)}
+        rows.append(row | {"rollout (ms)": least(lambda sim=sim: sim.rollout("easy", horizon="1d"))})
+    return rows
+
+
 def advances():
     log = fs.synthetic.lublin(JOBS, rng=0)
     spent, seen = min(follow(log) for _ in range(REPEATS))
@@ -146,7 +181,12 @@ def submitted():
     return rows
 
 
-SECTIONS = {"advances": (HEAD, advances), "submissions": (SUBMISSIONS, submitted), "rollouts": (ROLLOUTS, rollouts)}
+SECTIONS = {
+    "advances": (HEAD, advances),
+    "submissions": (SUBMISSIONS, submitted),
+    "copies": (COPIES, copies),
+    "rollouts": (ROLLOUTS, rollouts),
+}
 
 
 def main():

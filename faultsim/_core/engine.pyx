@@ -44,12 +44,12 @@ from faultsim._core.record cimport (
 )
 from faultsim._core.site_decisions cimport SiteView, new_site_view
 from faultsim._core.snapshot cimport place_for_python, snapshot_of
-from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_of
+from faultsim._core.so_far cimport book_so_far, columns_so_far, eligible_times, state_now, states_between
 from faultsim._core.state cimport (
     ACC_RESERVED, ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_CHANGE, EV_FAILURE, EV_LAST, EV_READY,
     EV_RELEASED, EV_WAKE, FROM_ARRIVALS, FROM_HOLDS, FROM_TRACE, FROM_WITHDRAWALS,
-    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, disturb,
-    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_grow, sim_t, source_next, source_t, usable,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, N_QUESTIONS, add_source, clear_job, disturb,
+    executed, queue_t, record_t, sim_alloc, sim_copy, sim_free, sim_grow, sim_t, source_next, source_t, usable,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, ENDLESS, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.factory cimport call_factory
@@ -74,6 +74,8 @@ _REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <
 #: Columns that a caller with live= adds to.
 _TOLD = ("checkpoint_interval", "shape_rank", "user_group", "rows", "jobs")
 _TOLD_BY_NAME = ("queue_key", "queue_columns")
+# What jobs have in such columns that are to come.
+_MORE = {"jobs": -1, "checkpoint_interval": INFINITY, "shape_rank": 0, "user_group": 0}
 # Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
 _TO_COME = (INFINITY, 0.0, 0.0, 1)
 
@@ -87,12 +89,21 @@ cdef object longer(object column, int64_t room, object value):
     return np.concatenate([column, np.full((*rows, room - n), value, column.dtype)], axis=len(rows))
 
 
+cdef object copied_rows(object column, int32_t first, int32_t end):
+    """A copy, with only the rows from `first` to `end` in it if `first` > 0."""
+    if first == 0:
+        return column.copy()
+    part = np.empty_like(column)
+    part[first:end] = column[first:end]
+    return part
+
+
 cdef enum:
     # The C library of GNU maps larger blocks each by itself at first, and gives them back when they are freed, so that
     # each copy writes to new pages: 15 ms instead of .7 for 54,000 jobs.  It stops doing so for blocks up to the size
-    # of one that was freed, 32 MiB at most, and then keeps up to twice as much freed memory.  Elsewhere this is without
-    # effect.
-    MAPPED_BYTES = 128 << 10
+    # of one that was freed, 32 MiB at most, and then keeps up to twice as much freed memory.  Before, it gives back
+    # what is more than 128 KiB, the size of a copy of about 1,024 jobs.  Elsewhere this is without effect.
+    LEAST_BYTES = 8 << 10
     KEPT_BYTES = (32 << 20) - (8 << 10)
 
 cdef bint pages_kept = False
@@ -101,7 +112,7 @@ cdef bint pages_kept = False
 cdef void keep_pages(size_t bytes):
     """Lets the C library keep the memory of copies, in blocks of up to `bytes`, once they are freed."""
     global pages_kept
-    if bytes >= MAPPED_BYTES and not pages_kept:
+    if bytes >= LEAST_BYTES and not pages_kept:
         pages_kept = True
         PyMem_RawFree(PyMem_RawMalloc(KEPT_BYTES))       # never written to, so that it takes no memory
 
@@ -161,7 +172,11 @@ cdef class Engine:
     cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
     cdef int64_t event, stay     # index of the first records that the next decision reports
     cdef readonly SiteView site_view     # where jobs share nodes; else None
-    cdef Shared shared       # what copies have in common of the records
+    cdef Shared shared       # what copies have in common
+    cdef bint lent_inputs    # [live] copies read the columns of jobs,
+    cdef bint borrowed       # or they are another's;
+    cdef bint own_runtime    # but not the run times
+    cdef object ended        # the states of the jobs of which it has no columns as a copy, once all have been filled in
     cdef tuple foreseen      # the arrays of predictions, once the caller has added some
 
     def __cinit__(self):
@@ -261,16 +276,55 @@ cdef class Engine:
     cdef int own_inputs(self) except -1:
         """Columns that the caller adds to are no longer those of the simulation that this is a copy of."""
         self.inputs = tuple([column.copy() for column in self.inputs])
-        self.world = replace(self.world)
+        self.own_world()
         for name in _TOLD:
             if (column := getattr(self.world, name)) is not None:
                 setattr(self.world, name, column.copy())
         if self.world.asks is not None:
             self.world.asks = self.world.asks.with_room(0)
-        self.given = {**self.given, "world": self.world}
         for name in _TOLD_BY_NAME:
             if self.given.get(name) is not None:
                 self.given[name] = self.given[name].copy()
+        if self.borrowed:
+            self.forget_rows()
+        self.lent_inputs = self.borrowed = self.own_runtime = False
+        return 0
+
+    cdef int forget_rows(self) except -1:
+        """Reset the rows behind the known jobs, where the original has added jobs of its own since the copy."""
+        cdef int32_t n = self.s.known
+        told = [getattr(self.world, name) for name in _MORE] + [self.given.get(name) for name in _TOLD_BY_NAME]
+        values = (*_MORE.values(), *(0 for _ in _TOLD_BY_NAME))
+        for column, value in zip([*self.inputs, *told], [*_TO_COME, *values]):
+            if column is not None:
+                column[..., n:] = value
+        self.world.rows[n:] = np.arange(n, self.s.n)
+        return 0
+
+    cdef int own_world(self) except -1:
+        self.world = replace(self.world)
+        self.given = {**self.given, "world": self.world}
+        return 0
+
+    cdef int own_before(self, bint changes) except -1:
+        """Own the columns of jobs before rows are added, or before existing rows change (`changes`).
+
+        A copy reads the columns of its original, up to its own number of jobs.  The original adds rows behind these in
+        place; a copy never does.
+        """
+        if self.borrowed or (changes and self.lent_inputs):
+            self.own_inputs()
+            self.point_to_columns()
+            self.point_to_told()
+        return 0
+
+    cdef int own_runtimes(self) except -1:
+        """The same before a run time changes; the other columns stay shared."""
+        if (self.borrowed or self.lent_inputs) and not self.own_runtime:
+            submit, runtime, estimate, size = self.inputs
+            self.inputs = submit, runtime.copy(), estimate, size
+            self.point_to_columns()
+            self.own_runtime = True
         return 0
 
     cdef int point_to_told(self) except -1:
@@ -700,7 +754,8 @@ cdef class Engine:
     def lost_work(self):
         """Node-seconds of work lost so far."""
         _inside = self.door.enter(True)
-        return self.columns["lost_work"].sum()
+        self.fill_columns()
+        return self.columns["lost_work"][:self.s.known].sum()
 
     @property
     def n_events(self):
@@ -741,7 +796,8 @@ cdef class Engine:
         _inside = self.door.enter(True)
         cdef sim_t *s = &self.s
         cdef int32_t job = self.jobs[row] if s.live else row
-        cdef int state = state_now(s, job)
+        self.fill_columns()
+        cdef int state = self.ended[job] if job < s.from_job else state_now(s, job)
         return state, s.restarts[job], s.submit[job], s.start[job], s.finish[job]
 
     def running(self):
@@ -760,6 +816,7 @@ cdef class Engine:
         _inside = self.door.enter(True)
         self.refuse_if_unusable()
         keep_pages(self.s.n * sizeof(double))
+        cdef int32_t first = self.share_jobs() if self.s.live else 0
         if self.s.live and self.s.record.on:
             share_records(&self.s, self.shared, self.event, self.stay)
         other = Engine.__new__(Engine)
@@ -769,13 +826,14 @@ cdef class Engine:
         other.world, other.given = self.world, self.given
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
         other.stopped, other.owed, other.foreseen = self.stopped, self.owed, self.foreseen
-        other.columns = {name: column.copy() for name, column in self.columns.items()}
+        other.columns = {name: copied_rows(column, first, self.s.known) for name, column in self.columns.items()}
         with nogil:
-            code = sim_copy(&other.s, &self.s)
+            code = sim_copy(&other.s, &self.s, first)
         other.translate(code)        # a copy that failed leaves this simulation as it is
         if self.s.live:
-            other.own_inputs()
-            other.point_to_told()
+            other.own_world()
+            self.lent_inputs = other.lent_inputs = other.borrowed = True
+            self.own_runtime = False
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
         if other.s.machine.shared:
@@ -783,6 +841,45 @@ cdef class Engine:
             other.site_view.forms = dict(self.site_view.forms)
         other.ready = True
         return other
+
+    cdef int32_t share_jobs(self) except -1:
+        """Keep the columns of the first jobs for all copies if they have ended and their changes were reported; return
+        the number of these jobs.
+
+        Invariant of both loops: the jobs before `first` have ended, and no change of a job before `last` is unreported.
+        """
+        cdef sim_t *s = &self.s
+        cdef record_t *r = &s.record
+        cdef int32_t first = s.shared_jobs, last = s.known
+        cdef int64_t i
+        for i in range(self.event, r.n_events):
+            if 0 <= r.event[i - r.from_event].job < last:
+                last = r.event[i - r.from_event].job
+                if last - first < s.limit.shared_rows:
+                    return first
+        while first < last and s.state[first] == JOB_DONE:
+            first += 1
+        if first - s.shared_jobs < s.limit.shared_rows:
+            return s.shared_jobs
+        kept = {name: column[s.shared_jobs:first].copy() for name, column in self.columns.items()}
+        kept["state"] = states_between(s, s.shared_jobs, first)
+        self.shared.jobs = self.shared.jobs.and_then(kept)
+        s.shared_jobs = first
+        return first
+
+    cdef int fill_columns(self) except -1:
+        """Write the rows of ended jobs, which a copy does not have at first, to the columns."""
+        cdef int32_t n = self.s.from_job
+        if n == 0 or self.ended is not None:
+            return 0
+        self.ended = np.empty(n, np.int8)
+        self.shared.jobs.fill({**self.columns, "state": self.ended}, n)
+        return 0
+
+    cdef object states(self):
+        """The states of all jobs, once the columns are filled in."""
+        found = states_between(&self.s, self.s.from_job, self.s.known)
+        return found if self.ended is None else np.concatenate([self.ended, found])
 
     def lend(self):
         """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
@@ -835,6 +932,7 @@ cdef class Engine:
         self.refuse_unless_live()
         if submit[0] < s.now:
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
+        self.own_before(False)
         self.make_room(len(submit))
         if further is not None:
             self.given["queue_columns"][:, s.known:s.known + len(submit)] = further
@@ -852,6 +950,7 @@ cdef class Engine:
         self.refuse_unless_live()
         if submit < s.now:
             self.refuse(f"a job cannot be submitted at {submit:g} s: it is {s.now:g} s already")
+        self.own_before(False)
         self.make_room(1)
         job = s.known
         submits = eligible_of(s).submitted if s.eligibility.on else s.submit
@@ -879,8 +978,7 @@ cdef class Engine:
         self.columns = {name: longer(column, room, 0) for name, column in self.columns.items()}
         self.world.rows = longer(self.world.rows, room, 0)
         self.world.rows[before:] = np.arange(before, room)
-        self.world.jobs = longer(self.world.jobs, room, -1)
-        for name, value in (("checkpoint_interval", INFINITY), ("shape_rank", 0), ("user_group", 0)):
+        for name, value in _MORE.items():
             if (column := getattr(self.world, name)) is not None:
                 setattr(self.world, name, longer(column, room, value))
         if self.world.asks is not None:
@@ -890,6 +988,7 @@ cdef class Engine:
                 self.given[name] = longer(column, room, 0)
         self.given["n_jobs"] = room
         self.translate(sim_grow(s, <int32_t>room))
+        self.lent_inputs = self.own_runtime = False
         self.point_to_columns()
         self.point_to_told()
         if s.eligibility.on:
@@ -899,6 +998,8 @@ cdef class Engine:
     cdef int add(self, submit, runtime, estimate, size, interval, rank, key, asks) except -1:
         cdef sim_t *s = &self.s
         cdef int32_t first = s.known, count = <int32_t>len(submit)
+        if s.next_arrival < first and submit[0] < self.inputs[0][first - 1]:     # ahead of others
+            self.own_before(True)
         told = [*zip(self.inputs, (submit, runtime, estimate, size))]
         told += [(column, values) for column, values in (
             (self.world.checkpoint_interval, interval), (self.world.shape_rank, rank),
@@ -926,6 +1027,7 @@ cdef class Engine:
         for job in range(first, s.known):
             if s.eligibility.on:
                 eligible_of(s).eligible[job] = self.inputs[0][job]
+            clear_job(s, job)
             s.need[job] = s.machine.next_size(s.machine.state, s.size[job])
             s.run[job] = executed(s, job)
         progress_know(s, first, s.known - first)
@@ -1147,6 +1249,7 @@ cdef class Engine:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
         if s.latest < runtime + seconds < INFINITY:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: the clock ends at {s.latest:.0f} s")
+        self.own_runtimes()
         self.inputs[1][job] = runtime + seconds
         run = executed(s, job)
         if s.state[job] != JOB_RUNNING:
@@ -1166,7 +1269,8 @@ cdef class Engine:
         cdef int code
         _inside = self.door.enter()
         catch_up(s)
-        for job in range(s.known):
+        self.own_runtimes()
+        for job in range(s.from_job, s.known):
             if s.run[job] != INFINITY or s.state[job] == JOB_DONE:
                 continue
             (<double *>s.runtime)[job] = s.estimate[job]
@@ -1323,11 +1427,12 @@ cdef class Engine:
             if s.eligibility.on:
                 out["eligible"] = eligible_times(s)
             if s.track.killed_for_good or s.eligibility.on:
-                out["state"] = states_of(s)
+                out["state"] = self.states()
             return self.add_totals(out)
         # It may go on, and what is given out stays as it is.
+        self.fill_columns()
         out = {name: values[:s.known].copy() for name, values in self.columns.items()}
-        out["state"] = states_of(s)
+        out["state"] = self.states()
         if s.eligibility.on:
             out["eligible"] = eligible_times(s)[:s.known]
         return self.add_totals(out)
@@ -1338,8 +1443,9 @@ cdef class Engine:
         After the `last` one nothing else may be done with it, so that it needs no copy.
         """
         cdef Engine other = self if last else self.copy()
+        other.fill_columns()
         book_so_far(&other.s)
-        out = columns_so_far(&other.s, other.columns)
+        out = columns_so_far(&other.s, other.columns, other.states())
         if other.s.eligibility.on:
             out["eligible"] = eligible_times(&other.s)[:other.s.known]
         return other.add_totals(out)

@@ -85,7 +85,7 @@ cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil:
     cdef int32_t job = s.next_arrival
     cdef int code
     s.next_arrival += 1
-    source_next(s, FROM_ARRIVALS, s.submit[job + 1] if job + 1 < s.n else INFINITY)
+    source_next(s, FROM_ARRIVALS, s.submit[job + 1] if job + 1 < s.known else INFINITY)
     if s.eligibility.on:
         code = is_eligible(s, job)
         if code != 1:

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
-from faultsim._core.containers.memory cimport blocks_room_jobs
+from faultsim._core.containers.memory cimport blocks_queued, blocks_room_jobs
 from faultsim._core.contract cimport fs_require
 from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING, usable
 from faultsim._core.status cimport OK
@@ -14,7 +14,9 @@ cdef int open_scan(sim_t *s) except -1:
     if s.queue.need != NULL:
         return 0
     blocks_room_jobs(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
+    blocks_queued(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
+    blocks_queued(&s.blocks)
     if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0
@@ -24,7 +26,9 @@ cdef int open_slopes(sim_t *s) except -1:
     if s.order.slope_of == NULL or s.queue.slope != NULL:
         return 0
     blocks_room_jobs(&s.blocks, s, &s.queue.slope, s.n, sizeof(float))
+    blocks_queued(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &s.queue.since, s.n, sizeof(float))
+    blocks_queued(&s.blocks)
     if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0

@@ -18,12 +18,12 @@ cdef int record_told(sim_t *s, int kind, int32_t job, int32_t node) noexcept nog
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
 
-# The rows of records that copies of a simulation have in common, as columns.
+# What copies of a simulation have in common, as columns: rows of records, and jobs that have ended.
 cdef class Shared:
-    cdef object events, stays, ranges        # `Chunks`
+    cdef object events, stays, ranges, jobs      # `Chunks`
     cdef Shared copy(self)
 
-# Adds to them what will not change: events before `event`, and stays before `stay` and before any that has not ended.
+# Add the rows that cannot change any more: events before `event`; stays before `stay` and before any open stay.
 cdef int share_records(sim_t *s, Shared shared, int64_t event, int64_t stay) except -1
 
 # What was kept, as columns, when the simulation has finished.  `lend_ranges` gives the block of ranges to the array

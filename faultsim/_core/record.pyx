@@ -117,16 +117,16 @@ cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- columns for Python
 
 class Chunks:
-    """Rows of columns that simulations share: they are never changed, and more of them make another object.
+    """Rows of columns that simulations share.  They never change: adding rows makes another object.
 
-    Invariant: each part has fewer rows than the one before it, so that a row is copied O(log n) times.
+    Invariant: each part has fewer rows than the part before it, so a row is copied O(log n) times.
     """
 
     def __init__(self, parts=()):
         self.parts = parts
 
     def and_then(self, dict columns):
-        """These rows, and some more."""
+        """These rows and further ones."""
         parts = [*self.parts]
         while parts:
             last = parts.pop()
@@ -136,8 +136,17 @@ class Chunks:
             columns = _joined([last, columns])
         return Chunks((*parts, columns))
 
+    def fill(self, dict columns, int32_t n):
+        """Write the first n rows to columns."""
+        first = 0
+        for part in self.parts:
+            end = min(first + _rows_of(part), n)
+            for name, column in columns.items():
+                column[first:end] = part[name][:end - first]
+            first = end
+
     def and_last(self, dict columns):
-        """All columns, with some more rows."""
+        """The columns of all rows and of further ones."""
         return _joined([*self.parts, columns]) if self.parts else columns
 
 
@@ -205,11 +214,11 @@ cdef int share_records(sim_t *s, Shared shared, int64_t event, int64_t stay) exc
 
 cdef class Shared:
     def __init__(self):
-        self.events, self.stays, self.ranges = Chunks(), Chunks(), Chunks()
+        self.events, self.stays, self.ranges, self.jobs = Chunks(), Chunks(), Chunks(), Chunks()
 
     cdef Shared copy(self):
         cdef Shared other = Shared.__new__(Shared)
-        other.events, other.stays, other.ranges = self.events, self.stays, self.ranges
+        other.events, other.stays, other.ranges, other.jobs = self.events, self.stays, self.ranges, self.jobs
         return other
 
 

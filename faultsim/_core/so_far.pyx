@@ -32,7 +32,7 @@ cdef void book_untracked(sim_t *s, int32_t job) noexcept nogil:
 cdef void book_so_far(sim_t *s) noexcept nogil:
     cdef int32_t job
     catch_up(s)
-    for job in range(s.next_arrival):        # nothing is booked of those that come later
+    for job in range(s.from_job, s.next_arrival):        # nothing is booked of those that come later
         if s.state[job] == JOB_DONE:
             continue
         if s.state[job] <= JOB_QUEUED and s.restarts[job] > 0:
@@ -48,7 +48,7 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
         if s.record.on:
             close_stay(s, job)
     if s.kill and s.track.on:
-        for job in range(s.next_arrival):
+        for job in range(s.from_job, s.next_arrival):
             s.ledger[<int>ACC_USEFUL] += s.track.pending[job]        # of a job that has not ended: not cut so far
 
 
@@ -62,13 +62,13 @@ cdef int state_now(const sim_t *s, int32_t job) noexcept nogil:
     return JOB_DONE + timed_out(s, job)
 
 
-cdef object states_of(const sim_t *s):
+cdef object states_between(const sim_t *s, int32_t first, int32_t end):
     cdef int32_t job
-    found = np.empty(s.known, np.int8)
+    found = np.empty(end, np.int8)
     cdef int8_t[::1] state = found
-    for job in range(s.known):
+    for job in range(first, end):
         state[job] = s.state[job] if s.state[job] != JOB_DONE else <int8_t>state_now(s, job)
-    return found
+    return found[first:]
 
 
 cdef object eligible_times(const sim_t *s):
@@ -94,11 +94,11 @@ cdef void blank_job(const sim_t *s, int32_t job) noexcept nogil:
         s.first_start[job] = NAN
 
 
-cdef dict columns_so_far(const sim_t *s, dict columns):
+cdef dict columns_so_far(const sim_t *s, dict columns, object states):
     cdef int32_t job
     out = {name: values[:s.known] for name, values in columns.items()}
-    out["state"] = states_of(s)
-    for job in range(s.known):
+    out["state"] = states
+    for job in range(s.from_job, s.known):
         if s.state[job] < JOB_DONE:
             blank_job(s, job)
     return out

@@ -137,8 +137,8 @@ cdef struct record_t:
     int64_t n_ranges, cap_ranges
     int64_t n_nodes          # in them
     int64_t *open_stay       # per job: index of its stay that has not ended
-    # Rows that are never changed again, which Python keeps for all copies.  Indices count them, and where a copy begins
-    # its own rows are `from_...`: the blocks above have the rows from there on.
+    # The first rows, which never change again, are also kept by Python for all copies (`shared_...`).  A copy has no
+    # rows before `from_...` in the blocks above; indices count from the first row of the original.
     int64_t shared_events, shared_stays, shared_ranges
     int64_t from_event, from_stay, from_range
 
@@ -352,6 +352,9 @@ cdef struct sim_t:
     double clock             # up to where the ledger is integrated
     double until             # up to where it is to run; inf: to the end
     int32_t next_arrival
+    # [live] Jobs before this have ended, and Python keeps their columns for all copies.
+    int32_t shared_jobs
+    int32_t from_job         # a copy has no items of jobs before this in columns and `live` blocks
     int32_t n_done
     heap_t heap
     releases_t releases      # running and held jobs, and (job < 0: node -1 - job) known repairs
@@ -393,8 +396,11 @@ cdef struct sim_t:
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.
 cdef int sim_alloc(sim_t *s) noexcept nogil
 cdef void sim_free(sim_t *s) noexcept nogil
-# Fork: `to` becomes independent, but for the result columns, the caller's arrays.
-cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
+# Fork: `to` becomes independent, but for the result columns, the caller's arrays.  Jobs before `first` have ended, and
+# `live` blocks are not copied for them.
+cdef int sim_copy(sim_t *to, const sim_t *source, int32_t first=*) noexcept nogil
+# Reset the items of a job that is being submitted, in columns and `live` blocks, which are undefined there in a copy.
+cdef void clear_job(sim_t *s, int32_t job) noexcept nogil
 # Room for `n` jobs, of which the last so far was never submitted.  The columns are the caller's.  OK or NO_MEMORY.
 cdef int sim_grow(sim_t *s, int32_t n) noexcept nogil
 # Add a source of events, before the simulation begins.

@@ -6,7 +6,8 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
 from faultsim._core.containers.memory cimport (
-    blocks_add, blocks_add_jobs, blocks_copy, blocks_cut, blocks_free, blocks_grow, blocks_room_jobs, grow_state, part_t,
+    blocks_add, blocks_add_jobs, blocks_copy, blocks_cut, blocks_free, blocks_grow, blocks_live,
+    blocks_queued, blocks_room_jobs, grow_state, part_t, copy_window_t,
 )
 from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -19,18 +20,24 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     for i in range(<int>N_SOURCES):
         s.source_at[i] = -1
     blocks_add_jobs(&s.blocks, s, &s.state, n, 1)
-    blocks_room_jobs(&s.blocks, s, &s.need, n, sizeof(int32_t))
+    blocks_room_jobs(&s.blocks, s, &s.need, n, sizeof(int32_t))      # a decision names places for any job
     blocks_add_jobs(&s.blocks, s, &s.decision, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_add_jobs(&s.blocks, s, &s.expected, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &s.promise, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_add_jobs(&s.blocks, s, &s.promise_epoch, n, sizeof(int32_t))
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &s.queue.job, n, sizeof(int32_t))
+    blocks_queued(&s.blocks)
     if s.track.on:
         blocks_add(&s.blocks, s, &s.trace.up_at, nodes, sizeof(double))
         blocks_add(&s.blocks, s, &s.trace.down, nodes, 1)
         blocks_add(&s.blocks, s, &s.predictions.failing, s.machine.words, sizeof(uint64_t))
     if s.record.on:
         blocks_add_jobs(&s.blocks, s, &s.record.open_stay, n, sizeof(int64_t))
+        blocks_live(&s.blocks)
         blocks_add(&s.blocks, s, &s.record.event, 0, sizeof(record_event_t))
         blocks_add(&s.blocks, s, &s.record.stay, 0, sizeof(record_stay_t))
         blocks_add(&s.blocks, s, &s.record.range, 0, sizeof(range_t))
@@ -126,9 +133,23 @@ cdef void cut_record(sim_t *s) noexcept nogil:
     r.from_event, r.from_stay, r.from_range = r.shared_events, r.shared_stays, r.shared_ranges
 
 
-cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
+cdef void clear_job(sim_t *s, int32_t job) noexcept nogil:
+    s.decision[job] = s.expected[job] = s.first_start[job] = s.start[job] = s.finish[job] = s.run[job] = 0.0
+    s.lost_work[job] = s.checkpoint_time[job] = s.restart_time[job] = s.failure_wait[job] = s.slowed_time[job] = 0.0
+    s.promise_epoch[job] = s.allocated[job] = s.restarts[job] = s.moves[job] = 0
+    s.backfilled[job] = False
+    if s.record.on:
+        s.record.open_stay[job] = 0
+    if s.track.on:
+        s.track.started[job] = False
+        if s.track.pending != NULL:
+            s.track.pending[job] = 0.0
+
+
+cdef int sim_copy(sim_t *to, const sim_t *source, int32_t first=0) noexcept nogil:
     cdef part_t *part[N_PARTS]
     cdef void (*close[N_PARTS])(void *state) noexcept nogil
+    cdef copy_window_t window
     cdef int i, code
     memcpy(to, source, sizeof(sim_t))
     # What it has only borrowed so far it must not free if memory runs out half way.
@@ -139,7 +160,10 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     memset(&to.releases, 0, sizeof(to.releases))
     if to.record.on:
         cut_record(to)
-    code = blocks_copy(&to.blocks, to)
+    if first > 0:
+        to.from_job = first
+        window.first, window.end, window.head, window.tail = first, to.known, to.queue.head, to.queue.end
+    code = blocks_copy(&to.blocks, to, &window if first > 0 else NULL)
     if code < 0 or heap_copy(&to.heap, &source.heap) < 0 or releases_copy(&to.releases, &source.releases) < 0:
         return NO_MEMORY
     if to.track.on:

@@ -14,7 +14,7 @@ cdef struct thresholds_t:
     # all growing arrays
     int32_t first_room       # items that a new array has room for, at most
     # copies of simulations with a record
-    int32_t shared_rows      # that copies have in common are kept apart; for as many further ones a copy has room
+    int32_t shared_rows      # rows from which on they are shared by copies; room of a copy for further ones
     # conservative plans on clusters
     int32_t deferred_queue   # waiting jobs above which a plan is made only up to a horizon
     int32_t horizon_steps    # steps up to the first horizon

@@ -84,7 +84,7 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
             each -= s.size[job] * s.migration.cost * s.moves[job]
         total += each
     if s.kill and s.track.on:
-        for job in range(s.known):
+        for job in range(s.from_job, s.known):
             total += s.track.pending[job]
     if fabs(total - span) > 1e-9 * span:
         return b"the capacity ledger does not sum to N*T"
@@ -123,6 +123,8 @@ cdef const char *broken_invariant(sim_t *s, uint64_t *seen) noexcept nogil:
             kept += 1
         elif s.state[i] == JOB_DONE:
             done += 1
+            if i < s.from_job:
+                continue
             if s.eligibility.on and eligible_of(s).fate[i] != NO_FATE:
                 continue
             if not (s.submit[i] <= s.decision[i] <= s.start[i] <= s.finish[i] <= s.now):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from simulation.test_decisions import LOG, easy
 
 import faultsim as fs
+from helpers import thresholds
 from helpers.refusals import refusals
 from helpers.results import assert_equal
 
@@ -599,6 +600,41 @@ def test_jobs_of_unknown_ends_end_as_expected_in_a_rollout(machine, scheduler, o
             np.testing.assert_array_equal(unknown.jobs[name], known.jobs[name])
         if overrun == "extend":  # else they are cut at their limits
             assert unknown.ledger == known.ledger
+
+
+@pytest.mark.parametrize("rows", [1, 64])
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_copies_share_what_has_ended(machine, rows):
+    """Copies of copies, each of which goes on alone, give what a simulation without copies gives."""
+    rng, sims = np.random.default_rng(3), []
+    for _ in range(2):
+        with thresholds.at(shared_rows=rows):
+            sims.append(fs.Simulation(None, machine, live=True, overrun="kill", recovery=fs.Requeue()))
+    others = []
+    for i in range(400):
+        begin, size, estimate = sims[1].now, int(rng.integers(1, machine.nodes + 1)), float(rng.integers(1, 9))
+        known = {"runtime": float(rng.integers(1, 12))} if i % 3 else {}
+        for sim in sims:
+            sim.submit(submit=begin + float(i % 5), size=size, estimate=estimate, **known)
+            if i % 11 == 0:
+                sim.fail(i % machine.nodes, 2)
+            sim.advance(until=begin + 3)
+        if i % 40 == 7:
+            others.append(sims[0])
+            sims[0] = sims[0].copy()
+            others[-1].submit(submit=sims[0].now, size=1, estimate=5)  # not in the copy
+            assert len(sims[0].log) == i + 1
+            assert sims[0].lost_work == sims[1].lost_work
+    for sim in sims:
+        sim.verify()
+    assert_equal(sims[0].rollout("fcfs", horizon=50), sims[1].rollout("fcfs", horizon=50))
+    for sim in [*sims, *others]:
+        sim.run(until=1e6)
+        sim.verify()
+    assert_equal(sims[0].result(), sims[1].result())
+    for sim in others:
+        assert_equal(sim.result(), sim.copy().result())
+        assert_equal(sim.result(), pickle.loads(pickle.dumps(sim)).result())
 
 
 @pytest.mark.parametrize("ahead", [False, True])

@@ -24,6 +24,8 @@ cdef struct block_t:
     size_t field             # where in the owner the pointer to it is
     size_t bytes
     size_t each              # of a job, where it has an item for each job and they are its last; else 0
+    bint live                # items of jobs that have ended are not read; those of later jobs are written first
+    bint queued              # items are positions of the queue, and only those of waiting jobs are read
 
 cdef struct blocks_t:
     block_t block[32]
@@ -44,11 +46,19 @@ cdef void blocks_room_jobs(blocks_t *list_, void *owner, void *field, size_t job
 cdef int blocks_grow(blocks_t *list_, void *owner, size_t jobs) noexcept nogil
 # Another size for a block; OK or NO_MEMORY, where it is as before.
 cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil
-# After a shallow copy of the owner, before `blocks_copy`: that one then leaves out the first bytes of a block, and copies
-# so many bytes behind them.
+# After a shallow copy of the owner, before `blocks_copy`: the copy leaves out the first bytes of a block, and has
+# `bytes` bytes from there on.
 cdef void blocks_cut(blocks_t *list_, void *owner, void *field, size_t first, size_t bytes) noexcept nogil
-# After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).
-cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil
+# Marks the block listed last as `live` or `queued`; it has only items of jobs.
+cdef void blocks_live(blocks_t *list_) noexcept nogil
+cdef void blocks_queued(blocks_t *list_) noexcept nogil
+# The items of `live` and `queued` blocks that are copied; others are undefined in the copy.
+cdef struct copy_window_t:
+    size_t first, end        # of those that are `live`
+    size_t head, tail        # of those that are `queued`
+# After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).  All items are
+# copied where `window` is NULL.
+cdef int blocks_copy(blocks_t *list_, void *owner, const copy_window_t *window=*) noexcept nogil
 cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil
 
 # How the table of a policy or machine begins (tables/*.pxd): with its state, how that is copied for another simulation

@@ -75,6 +75,7 @@ cdef inline void list_block(blocks_t *list_, void *owner, void *field, void *blo
     list_.block[list_.n].field = <size_t>(<char *>field - <char *>owner)
     list_.block[list_.n].bytes = bytes
     list_.block[list_.n].each = 0
+    list_.block[list_.n].live = list_.block[list_.n].queued = False
     list_.n += 1
 
 
@@ -136,12 +137,36 @@ cdef void blocks_cut(blocks_t *list_, void *owner, void *field, size_t first, si
     block_of(list_, owner, field).bytes = bytes
 
 
-cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil:
+cdef void blocks_live(blocks_t *list_) noexcept nogil:
+    list_.block[list_.n - 1].live = True
+
+
+cdef void blocks_queued(blocks_t *list_) noexcept nogil:
+    list_.block[list_.n - 1].queued = True
+
+
+cdef void *duplicate_part(const void *source, size_t bytes, size_t first, size_t end, int *bad) noexcept nogil:
+    """A block of so many bytes, with only those from `first` to `end` in it."""
+    cdef void *to = NULL if bad[0] else malloc(bytes if bytes > 0 else 1)
+    if to == NULL:
+        bad[0] = 1
+    else:
+        memcpy(<char *>to + first, <const char *>source + first, end - first)
+    return to
+
+
+cdef int blocks_copy(blocks_t *list_, void *owner, const copy_window_t *window=NULL) noexcept nogil:
     cdef int i, bad = 0
+    cdef const block_t *block
     cdef void **at
     for i in range(list_.n):
-        at = field_at(list_, owner, i)
-        at[0] = duplicate(at[0], list_.block[i].bytes, &bad)
+        at, block = field_at(list_, owner, i), &list_.block[i]
+        if window != NULL and block.live and at[0] != NULL:
+            at[0] = duplicate_part(at[0], block.bytes, window.first * block.each, window.end * block.each, &bad)
+        elif window != NULL and block.queued and at[0] != NULL:
+            at[0] = duplicate_part(at[0], block.bytes, window.head * block.each, window.tail * block.each, &bad)
+        else:
+            at[0] = duplicate(at[0], block.bytes, &bad)
     return NO_MEMORY if bad else OK
 
 

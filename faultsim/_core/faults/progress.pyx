@@ -12,7 +12,7 @@ from faultsim._core.state cimport (
     ACC_START_DELAY, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART,
     book_work, progress_of, progress_t, tracking_t,
 )
-from faultsim._core.containers.memory cimport blocks_add, blocks_add_jobs, blocks_resize, blocks_room_jobs
+from faultsim._core.containers.memory cimport blocks_add, blocks_add_jobs, blocks_live, blocks_resize, blocks_room_jobs
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -25,13 +25,20 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     track.cap_pool = min(32, s.limit.first_room)
     blocks_add(&s.blocks, s, &track.pool, <size_t>track.cap_pool, sizeof(progress_t))
     blocks_room_jobs(&s.blocks, s, &track.at, n, sizeof(int64_t))
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &track.saved, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &track.killed_at, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_add_jobs(&s.blocks, s, &track.started, n, 1)
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &track.remaining, n, sizeof(double))
+    blocks_live(&s.blocks)
     blocks_room_jobs(&s.blocks, s, &track.owed, n, sizeof(double))
+    blocks_live(&s.blocks)
     if s.kill:
         blocks_add_jobs(&s.blocks, s, &track.pending, n, sizeof(double))
+        blocks_live(&s.blocks)
     if s.blocks.failed:
         return NO_MEMORY
     progress_know(s, 0, s.n)
