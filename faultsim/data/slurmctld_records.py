@@ -229,6 +229,14 @@ class Plan(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class PlanDropped(Record):
+    """``JobId=12 StartTime set to time after current backfill window. No reservation created``: the plan that the line
+    before announces is none."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
 class Start(Record):
     """A job starts: ``sched: Allocate JobId=1 NodeList=n1 #CPUs=2 Partition=batch``, or in the backfill loop
     ``Started JobId=1 in batch on n1`` (without CPUs: 0); `array` is the id of its array, 0 for none."""

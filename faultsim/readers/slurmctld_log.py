@@ -32,6 +32,7 @@ from faultsim.data.slurmctld_records import (
     NodeState,
     NormalizedUsage,
     Plan,
+    PlanDropped,
     Preempted,
     Priority,
     QueueBuild,
@@ -298,6 +299,11 @@ def _one_line_kinds() -> list[OneLine]:
             lambda time, line, found: Plan(
                 time, line, int(found[0]), clock(found[1]), clock(found[2]), found[3], found[4]
             ),
+        ),
+        OneLine(
+            (b"_attempt_backfill:",),
+            rb"BACKFILL: JobId=(\d+)\S* StartTime set to time after current backfill window",
+            lambda time, line, found: PlanDropped(time, line, int(found[0])),
         ),
         OneLine(
             (b"Allocate",),

@@ -9,6 +9,7 @@ import pytest
 import faultsim as fs
 from faultsim.data import slurmctld_records as log_reader
 from faultsim.readers.slurmctld_log import read_slurmctld_log
+from faultsim.reference.slurm.compare_passes import plans_of
 
 #: Lines of a recording of Slurm 22.05.8, shortened.
 LINES = (Path(__file__).parent / "slurm" / "slurmctld.log").read_bytes()
@@ -50,6 +51,22 @@ def test_packed_logs_are_read(tmp_path, path, pack):
     packed = tmp_path / "packed"
     packed.write_bytes(pack(LINES))
     assert read_slurmctld_log(packed).records == read_slurmctld_log(path).records
+
+
+def test_plans_beyond_the_window_are_dropped(path):
+    """bf_window=15: the log announces a plan, and says in the next line that it is none."""
+    at = "[2026-12-01T00:06:09.834] sched/backfill:"
+    plan = "to start at 2026-12-01T00:{}, end at 2026-12-01T00:40:00 on nodes n[4-6] in partition batch"
+    lines = [
+        f"{at} _dump_job_sched: JobId=21 {plan.format('19:44')}",
+        f"{at} _dump_job_sched: JobId=25 {plan.format('33:30')}",
+        f"{at} _attempt_backfill: BACKFILL: JobId=25 StartTime set to time after current backfill window. No "
+        "reservation created",
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    records = list(read_slurmctld_log(path).records)
+    assert [(type(each).__name__, each.job) for each in records] == [("Plan", 21), ("Plan", 25), ("PlanDropped", 25)]
+    assert [(job, nodes) for job, _, nodes in plans_of(records)] == [(21, ("n4", "n5", "n6"))]
 
 
 @pytest.mark.parametrize(("old", "new"), [(b".117]", b"]"), (b".117]", b".117+01:00]"), (b".117]", b".117123]")])

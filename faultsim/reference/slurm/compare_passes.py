@@ -119,11 +119,7 @@ def _compare_cycle(
     names = replay.site.names
     recorded = [_of_start(start) for start in starts]
     computed = [_of_run(run, names) for run in decisions.started]
-    planned = [
-        (each.job, int(each.start), tuple(sorted(expanded(each.nodes))))
-        for each in cycle
-        if isinstance(each, lines.Plan)
-    ]
+    planned = plans_of(cycle)
     plans = [(each.job, int(each.start), tuple(sorted(names[node] for node in each.nodes))) for each in decisions.plans]
     compared = result.array_cycles if any(job.array and job.left > 1 for job in state.waiting) else result.cycles
     compared.total += 1
@@ -145,6 +141,17 @@ def _compare_cycle(
         shown, other = _shown_plan(one), _shown_plan(two)
         cause = "another plan" + _race(since_end)
     compared.differences.append(Difference(begin.time, begin.line, job, shown, other, cause))
+
+
+def plans_of(cycle: list[lines.Record]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Job, start and nodes of each plan of a cycle that was kept."""
+    plans: list[tuple[int, int, tuple[str, ...]]] = []
+    for each in cycle:
+        if isinstance(each, lines.Plan):
+            plans.append((each.job, int(each.start), tuple(sorted(expanded(each.nodes)))))
+        elif isinstance(each, lines.PlanDropped) and plans and plans[-1][0] == each.job:
+            plans.pop()
+    return plans
 
 
 def _shown_plan(plan: tuple[int, int, tuple[str, ...]] | None) -> str:
