@@ -898,10 +898,13 @@ cdef class Controller:
             value += j.of_association
             value += share * self.fairshare
             value += self.size_of(j) * self.job_size
-            value += r.of_partition
+            if j.records == 1:
+                value += r.of_partition
             value += j.of_qos
             value += r.of_resources
             value -= j.nice
+            if j.records > 1:
+                value += r.of_partition
             value = max(1.0, value)
             found = LARGEST_PRIORITY if value >= <double>LARGEST_PRIORITY else <int64_t>value
             r.priority = max(found, r.priority) if self.only_rises else found

@@ -302,8 +302,10 @@ class _Cycle:
         if self._settings["assoc_limit_stop"]:
             return False
         run = placed(job, nodes, self._site.partitions[partition], self._room, now)
+        amounts = run.amounts()
+        amounts["gres/gpu"] = float(job.ask.gpus * len(nodes))  # others may hold them now
         reason = self._limits.after(
-            job, partition, run.amounts(), run.nodes, self._state, self._running
+            job, partition, amounts, run.nodes, self._state, self._running
         )  # fmt: skip
         if reason:
             self._done.reasons[job.job, partition] = reason

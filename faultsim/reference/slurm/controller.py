@@ -367,7 +367,7 @@ class Controller:
                 request, site.partitions[name], site.cluster, site.weights,
                 age=age, fair_share=share, assoc_priority=0 if association is None else association.own_priority(),
             )  # fmt: skip
-            found[name] = rules.priority(factors, site.weights, request)
+            found[name] = rules.priority(factors, site.weights, request, several=len(job.partitions) > 1)
         if "INCR_ONLY" in site.weights.flags:
             found = {name: max(value, job.priority.get(name, 0)) for name, value in found.items()}
         job.priority = found

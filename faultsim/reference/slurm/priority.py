@@ -192,22 +192,37 @@ def factors(
     return found
 
 
-def total(found: Mapping[str, float], weights: Weights, request: Request) -> float:
-    """The sum, in double precision and in Slurm's order; at least 1."""
+def total(found: Mapping[str, float], weights: Weights, request: Request, *, several: bool = False) -> float:
+    """The sum, in double precision and in Slurm's order; at least 1.
+
+    Parameters
+    ----------
+    found : mapping of str to float
+        The factors.
+    weights : Weights
+        What they are multiplied by.
+    request : Request
+        The job.
+    several : bool
+        Whether it is that in one of several partitions, whose part is added last.
+    """
     value = found["Age"] * weights.age
     value += found["Assoc"] * weights.assoc
     value += found["Fairshare"] * weights.fairshare
     value += found["JobSize"] * weights.job_size
-    value += found["Partition"] * weights.partition
+    if not several:
+        value += found["Partition"] * weights.partition
     value += found["QOS"] * weights.qos
     value += sum(found[f"TRES:{name}"] * weight for name, weight in weights.tres.items())
     value += request.site
     value -= request.nice
+    if several:
+        value += found["Partition"] * weights.partition
     return max(1.0, value)
 
 
-def priority(found: Mapping[str, float], weights: Weights, request: Request) -> int:
-    """The priority: only the sum is rounded, downwards.
+def priority(found: Mapping[str, float], weights: Weights, request: Request, *, several: bool = False) -> int:
+    """The priority: only the sum is rounded, downwards; `several` as of `total`.
 
     Examples
     --------
@@ -219,4 +234,4 @@ def priority(found: Mapping[str, float], weights: Weights, request: Request) -> 
     >>> priority(found, weights, request)
     362
     """
-    return min(LARGEST, int(total(found, weights, request)))
+    return min(LARGEST, int(total(found, weights, request, several=several)))

@@ -151,3 +151,23 @@ def test_no_start_delays_the_plan_of_a_job_before_it(tmp_path: Path, seed: int) 
             begin, end = plan.start // 60 * 60, (plan.start + limits[plan.job]) // 60 * 60
             apart = other.start // 60 * 60 >= end or (other.start + limits[other.job]) // 60 * 60 <= begin
             assert other is plan or apart or set(other.nodes).isdisjoint(plan.nodes)
+
+
+def test_limits_count_the_gpus_of_a_plan(tmp_path: Path) -> None:
+    """All four GPUs are in use now; a plan for four of them is above the three that a user may have."""
+    conf, accounts = tmp_path / "slurm.conf", tmp_path / "accounts.txt"
+    conf.write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nAccountingStorageEnforce=associations,limits,qos\n"
+        "NodeName=g1 CPUs=8 Gres=gpu:4\nPartitionName=batch Nodes=g1 Default=YES MaxTime=600\n"
+    )
+    accounts.write_text(
+        "add account a\nadd qos few MaxTRESPerUser=gres/gpu=3\nadd user u account=a qos=few defaultqos=few\n"
+    )
+    site = SlurmNodes(fs.read_slurm_conf(conf, [accounts]))
+    busy = Running(9, "batch", 0.0, 10.0, [0], [8], [0], [{"": 4}])
+    for gpus, count in ((4, 0), (3, 1)):
+        job = Waiting(
+            1, Ask(gpus=gpus), user="u", account="a", qos="few", partitions=("batch",), limit=5.0, priority={"": 1}
+        )
+        _, plans = shown(backfill_cycle(State(site, waiting=[job], running=[busy]), 0.0))
+        assert len(plans) == count

@@ -123,6 +123,18 @@ def test_seconds_of_running_jobs():
     assert account.left("cpu") == 0.0
 
 
+def test_the_part_of_one_of_several_partitions_is_added_last():
+    """Of a recorded job: 781.67 + 2400 + 37.5 + 1000 + 45.83 is 4265 or a little less, by the order."""
+    weights = rules.Weights(
+        age=1000, fairshare=3000, job_size=500, partition=2000, tres={"cpu": 300, "mem": 200}, max_age=1200.0
+    )
+    found = {"Age": 938 / 1200, "Assoc": 0.0, "Fairshare": 0.8, "JobSize": 0.075, "Partition": 0.5, "QOS": 0.0}
+    found |= {"TRES:cpu": 4 / 96, "TRES:mem": 1 / 6}
+    request = rules.Request(1, 4, {}, 2)
+    assert rules.priority(found, weights, request) == 4264
+    assert rules.priority(found, weights, request, several=True) == 4265
+
+
 def test_fair_tree_ranks_depth_first():
     """All of the better account go before all of the other, whatever their own levels are."""
     accounts = tree({"a": 3}, u1=30.0, u2=10.0, u3=60.0)
