@@ -128,6 +128,7 @@ def _document(compared: Compared, first: int) -> dict[str, object]:
         "total": compared.total,
         "reproduced": compared.exact,
         "a_second_late": compared.late,
+        "clean_up_unseen": compared.unseen,
         "share": compared.share,
         "left_out": compared.left_out,
         "differences": [
@@ -149,6 +150,7 @@ def _print(name: str, compared: Compared, first: int) -> None:
         return
     percent = f"{math.floor(10_000 * compared.share) / 100:.2f} %"
     late = f", {compared.late} of them a second late" if compared.late else ""
+    late += f", {compared.unseen} of them before a clean-up of that moment" if compared.unseen else ""
     print(f"{name:<26}{compared.exact:>9,} of {compared.total:,} ({percent}){late}")
     for each in compared.differences[:first]:
         job = f" job {each.job}" if each.job else ""

@@ -23,7 +23,7 @@ from faultsim.reference.slurm.state import Ask, Reserved, Room, Running, SlurmNo
 #: Seconds after which the clean-up of a job that ended by itself, or was killed, is over whatever the log says.
 CLEANED, KILLED = 1.0, 6.0
 #: Seconds by which the line about a clean-up, or a node's answer, may be written after the state has changed: it is
-#: written when the locks have been given back, and a pass may begin before.
+#: written when the locks have been given back, and a pass may begin before, or not.
 LATE_LINE, LATE_ANSWER = 0.02, 0.0
 #: Seconds between the last line about the clean-up of a job and the pass that it asks for.
 ASKED = 0.01
@@ -127,6 +127,8 @@ class Replay:
             if start.array:
                 self._array_of[start.job] = start.array
                 self._elements.setdefault(start.array, []).append(start.job)
+        #: Nodes whose clean-up has a line within that time after the last decision.
+        self._late: set[int] = set()
         #: Time of the last end of a job, or of a change of a node.
         self.last_end = -math.inf
 
@@ -246,7 +248,10 @@ class Replay:
             if record.time > time + (LATE_LINE if record.job else LATE_ANSWER):
                 break
             self._next_clean_up += 1
+            before = set(self._cleaning)
             self._cleaned(record)
+            if record.time > time:
+                self._late |= {node for _, node in before - set(self._cleaning)}
             self._last_epilog = record if record.job else self._last_epilog
 
     def _cleaned(self, record: lines.CleanedUp) -> None:
@@ -371,6 +376,7 @@ class Replay:
         """The state for a decision; `asked` is a pass that the end of a job may have asked for."""
         now = int(time)
         unseen = not self._clean_ups
+        self._late = set()
         self._clean_before(time)
         last = self._last_epilog
         if asked and last is not None and abs(time - last.time) < ASKED:
@@ -397,6 +403,20 @@ class Replay:
             if self._is_waiting(known, now)
         ]
         return state
+
+    def unseen(self, keys: list[int]) -> State | None:
+        """The state of the last decision if it did not see the clean-ups whose lines came after it; None: it has none.
+
+        Parameters
+        ----------
+        keys : list of int
+            The sort keys at that time.
+        """
+        if not self._late:
+            return None
+        self.state.keys[:] = keys
+        self.state.cleaning = self.state.cleaning | self._late
+        return self.state
 
     def unknown(self, job: int) -> bool:
         """Whether accounting says nothing of a job."""
