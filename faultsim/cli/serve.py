@@ -192,22 +192,23 @@ class Server:
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
     def _start(self, id: int | str, **where: list[int]) -> dict[str, object]:
-        decision, row = self._decision(), self._row(id)
-        with self._by_id(row):
+        decision = self._decision()
+        with self._by_id(id) as row:
             decision.start(row, **where)
         return {"ok": True}
 
     def _requeue(self, id: int | str) -> dict[str, object]:
-        decision, row = self._decision(), self._row(id)
-        with self._by_id(row):
+        decision = self._decision()
+        with self._by_id(id) as row:
             decision.requeue(row)
         return {"ok": True}
 
     @contextlib.contextmanager
-    def _by_id(self, row: int) -> Iterator[None]:
-        """Errors that name a row of the log name the id of its job, as requests do."""
+    def _by_id(self, name: int | str) -> Iterator[int]:
+        """The row of a job; errors that name the row name the id of the job, as requests do."""
+        row = self._row(name)
         try:
-            yield
+            yield row
         except FaultsimError as error:
             said = re.sub(rf"\bjob {row}\b", lambda _: f"job {self._ids[row]!r}", str(error))
             raise type(error)(said) from None
@@ -217,19 +218,27 @@ class Server:
         return {"ok": True}
 
     def _withdraw(self, id: int | str) -> dict[str, object]:
-        self._acting().withdraw(self._row(id))
+        acting = self._acting()
+        with self._by_id(id) as row:
+            acting.withdraw(row)
         return {"ok": True}
 
     def _hold(self, id: int | str) -> dict[str, object]:
-        self._acting().hold(self._row(id))
+        acting = self._acting()
+        with self._by_id(id) as row:
+            acting.hold(row)
         return {"ok": True}
 
     def _release(self, id: int | str) -> dict[str, object]:
-        self._acting().release(self._row(id))
+        acting = self._acting()
+        with self._by_id(id) as row:
+            acting.release(row)
         return {"ok": True}
 
     def _change(self, id: int | str, **given: Unpack[Wishes]) -> dict[str, object]:
-        self._acting().change(self._row(id), **given)
+        acting = self._acting()
+        with self._by_id(id) as row:
+            acting.change(row, **given)
         return {"ok": True}
 
     def _drain(self, node: int) -> dict[str, object]:
@@ -294,15 +303,21 @@ class Server:
         sim.submit(log, unknown=[job.get("runtime") is None for job in jobs])
 
     def _finish(self, id: int | str) -> dict[str, object]:
-        self._telling().finish(self._row(id))
+        sim = self._telling()
+        with self._by_id(id) as row:
+            sim.finish(row)
         return {"ok": True}
 
     def _kill(self, id: int | str) -> dict[str, object]:
-        self._telling().withdraw(self._row(id))
+        sim = self._telling()
+        with self._by_id(id) as row:
+            sim.withdraw(row)
         return {"ok": True}
 
     def _extend(self, id: int | str, seconds: float) -> dict[str, object]:
-        self._telling().extend(self._row(id), seconds)
+        sim = self._telling()
+        with self._by_id(id) as row:
+            sim.extend(row, seconds)
         return {"ok": True}
 
     def _fail(self, node: int, downtime: float) -> dict[str, object]:

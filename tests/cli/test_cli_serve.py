@@ -498,3 +498,17 @@ def test_only_live_servers_are_told():
     server = Server(fs.Simulation(fs.Workload([0], [10], [1]), fs.Cluster(2)))
     said = server.answer(b'{"request": "FINISH", "id": 1}')
     assert said == {"error": "FINISH: all jobs and failures of this server are known: begin it with --live N"}
+
+
+def test_errors_of_all_verbs_name_ids():
+    """Not the rows, which are other numbers."""
+    log = fs.Workload([0, 0], [9, 9], [2, 2], estimate=[9, 9], id=[100, 200])
+    server = Server(fs.Simulation(log, fs.Cluster(2), live=2), live=True)
+    server.answer(b'{"request": "ADVANCE", "t": 0}')
+    for verb, words in (("HOLD", {}), ("RELEASE", {}), ("EXTEND", {"seconds": 5})):
+        found = server.answer(json.dumps({"request": verb, "id": 100, **words}).encode())
+        assert "ok" in found or "job 100 " in found["error"], found
+    found = server.answer(b'{"request": "FINISH", "id": 200}')
+    assert "job 200 cannot end" in found["error"]
+    found = server.answer(b'{"request": "RELEASE", "id": 200}')
+    assert "job 200 cannot be released" in found["error"]
