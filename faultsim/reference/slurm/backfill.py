@@ -105,7 +105,7 @@ class _Cycle:
         self._planned: set[int] = set()
         self._preempting: set[int] = set()
         self._not_before: dict[str, float] = {}
-        self._tested: set[tuple[int, str]] = set()
+        self._tested = 0  # jobs, and elements of arrays, in a partition
 
     def _rounded(self, time: float) -> float:
         return time // self._resolution * self._resolution
@@ -118,17 +118,15 @@ class _Cycle:
             for job, partition in queue_of(self._state, self._begin):
                 if not left[job.job] or job.preempting or job.job in self._preempting:
                     continue
-                if len(self._tested) >= self._settings["bf_max_job_test"]:
+                if self._tested >= self._settings["bf_max_job_test"]:
                     break
                 if not self._settings["assoc_limit_stop"]:
                     reason = self._limits.before(job, partition, self._running)
                     if reason:
                         self._done.reasons[job.job, partition] = reason
                         continue
-                if self._too_many(job, partition):
-                    continue
                 plans = 0
-                while left[job.job] and free[job.job]:
+                while left[job.job] and free[job.job] and not self._too_many(job, partition):
                     started = self._place(job, partition)
                     if started is None:
                         break
@@ -173,7 +171,7 @@ class _Cycle:
         """Start a job (True), plan it (False), or neither (None)."""
         now = self._clock(job, partition)
         limit = self._limit(job, partition)
-        no_plan = self._no_plan(job, partition, now)
+        no_plan, tested = self._no_plan(job, partition, now), False
         start = max(now, self._not_before.get(job.qos, now))
         while True:
             attempt = self._offered(job, partition, start, limit)
@@ -182,7 +180,8 @@ class _Cycle:
             start, later = attempt.start, attempt.later
             found = None
             if self._narrow(job, partition, attempt):
-                self._tested.add((job.job, partition))
+                self._tested += not tested
+                tested = True
                 found = will_run(
                     self._selection, job, partition, attempt.candidates, self._room, self._running, now
                 )  # fmt: skip

@@ -171,3 +171,13 @@ def test_limits_count_the_gpus_of_a_plan(tmp_path: Path) -> None:
         )
         _, plans = shown(backfill_cycle(State(site, waiting=[job], running=[busy]), 0.0))
         assert len(plans) == count
+
+
+def test_elements_of_arrays_count_one_by_one(tmp_path: Path) -> None:
+    """Of four elements two are looked at with bf_max_job_part=2, and planned."""
+    site = site_of(tmp_path, "SchedulerParameters=bf_max_job_part=2")
+    ask = Ask(min_nodes=1, max_nodes=1, tasks=8)
+    array = Waiting(1, ask, partitions=("batch",), limit=5.0, priority={"": 9}, array=1, left=4, free=-1)
+    state = State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)])
+    starts, plans = shown(backfill_cycle(state, 0.0))
+    assert (starts, [job for job, _, _ in plans]) == ([], [1, 1])
