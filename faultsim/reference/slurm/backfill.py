@@ -103,6 +103,7 @@ class _Cycle:
         self._done = CycleDecisions()
         self._counts: dict[tuple[str, ...], int] = {}
         self._planned: set[int] = set()
+        self._again = False  # whether the job in question has a plan in another partition
         self._preempting: set[int] = set()
         self._not_before: dict[str, float] = {}
         self._tested = 0  # jobs, and elements of arrays, in a partition
@@ -125,7 +126,7 @@ class _Cycle:
                     if reason:
                         self._done.reasons[job.job, partition] = reason
                         continue
-                plans = 0
+                plans, self._again = 0, job.job in self._planned
                 while left[job.job] and free[job.job] and not self._too_many(job, partition):
                     started = self._place(job, partition)
                     if started is None:
@@ -212,9 +213,9 @@ class _Cycle:
             if counted and self._refused(job, partition, nodes, now):
                 return None
             self._done.plans.append(Planned(job.job, partition, at, end, sorted(nodes)))
-            if self._space.records >= self._most_records:
-                raise _Stop
-            if not (self._settings["bf_one_resv_per_job"] and job.job in self._planned):
+            if not (self._settings["bf_one_resv_per_job"] and self._again):
+                if self._space.records >= self._most_records:
+                    raise _Stop
                 self._space.add(begin, end, set(nodes), self._resolution)
             return False
 

@@ -190,6 +190,20 @@ def period_times(log: lines.SlurmctldLog) -> dict[int, int]:
     return found
 
 
+def sums_at_once(log: lines.SlurmctldLog) -> set[int]:
+    """Lines of sums that no calculation period makes, but a submission, a release or another change of a job."""
+    found: set[int] = set()
+    waiting: dict[int, int] = {}
+    for record in log.records:
+        if isinstance(record, lines.Priority):
+            waiting[record.job] = record.line
+        elif isinstance(record, lines.NewPriority):
+            line = waiting.pop(record.job, None)
+            if record.initial and line is not None:
+                found.add(line)
+    return found
+
+
 def recorded_integers(log: lines.SlurmctldLog) -> dict[int, int]:
     """The priority that results of each sum, by the line of the sum: from the line after it, which some levels of the
     log have, or from the next test of the backfill loop."""
@@ -238,7 +252,7 @@ class _Comparison:
         # A log from the start of a controller without state begins at zero usage.
         self._known = dict.fromkeys(site.accounts.root.all(), True)
         self._factors: dict[tuple[str, str], float] = {}
-        self._integers = recorded_integers(log)
+        self._integers, self._at_once = recorded_integers(log), sums_at_once(log)
         self._partitions_of: dict[int, dict[str, None]] = {}
         self._ended = 0
         self._accounts_of_run_seconds: dict[tuple[str, str], usage.RunSeconds] = {}
@@ -580,7 +594,8 @@ class _Comparison:
         compared.total += 1
         submission = self._submitted.get(record.job)
         initial = submission is not None and record.line < submission.line
-        periodic = not initial and held.seen_in_period != self._period
+        at_once = initial or record.line in self._at_once
+        periodic = not at_once and held.seen_in_period != self._period
         if periodic:
             held.seen_in_period = self._period
         now = self._now if periodic else record.second
@@ -656,7 +671,7 @@ class _Comparison:
         """When age began: by the rule (0), a second later (1), as an earlier line says (2); None: not yet."""
         if "ACCRUE_ALWAYS" in self.site.weights.flags and held.request.runs:
             submits = [run.submit for run in held.request.runs if run.submit <= now]
-            return [(0, submits[-1] if submits else None)]
+            return [(0, submits[-1]), (1, submits[-1] + 1.0)] if submits else [(0, None)]
         if initial:
             return [(0, None)]
         runs = held.request.runs

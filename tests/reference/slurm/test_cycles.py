@@ -181,3 +181,13 @@ def test_elements_of_arrays_count_one_by_one(tmp_path: Path) -> None:
     state = State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)])
     starts, plans = shown(backfill_cycle(state, 0.0))
     assert (starts, [job for job, _, _ in plans]) == ([], [1, 1])
+
+
+def test_one_plan_is_for_each_element_of_an_array(tmp_path: Path) -> None:
+    """bf_one_resv_per_job is about the partitions of a job: the second element does not take the nodes of the first."""
+    site = site_of(tmp_path, "SchedulerParameters=bf_one_resv_per_job")
+    ask = Ask(min_nodes=4, max_nodes=4, tasks=32)
+    array = Waiting(1, ask, partitions=("batch",), limit=5.0, priority={"": 9}, array=1, left=2, free=-1)
+    state = State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)])
+    _, plans = shown(backfill_cycle(state, 0.0))
+    assert [start for _, start, _ in plans] == [600.0, 900.0]
