@@ -25,6 +25,8 @@ CLEANED, KILLED = 1.0, 6.0
 #: Seconds by which the line about a clean-up, or a node's answer, may be written after the state has changed: it is
 #: written when the locks have been given back, and a pass may begin before, or not.
 LATE_LINE, LATE_ANSWER = 0.02, 0.0
+#: Seconds by which the line about a start may be written after it; a requeued job starts two minutes later at least.
+LATE_START = 10
 #: Seconds between the last line about the clean-up of a job and the pass that it asks for.
 ASKED = 0.01
 #: As `CLEANED` and `KILLED`, for logs of a level that has no answers of nodes.
@@ -226,8 +228,7 @@ class Replay:
             found = {node: max(1, total // len(nodes)) for node in nodes}
         runs = known.request.runs
         accounted = runs[min(known.starts - 1, len(runs) - 1)].start if runs else math.nan
-        # The line may be written a second later than the start.
-        start = accounted if 0 <= record.second - accounted <= 1 else float(record.second)
+        start = accounted if 0 <= record.second - accounted <= LATE_START else float(record.second)
         return placed(job, found, part, room, start)
 
     def _end(self, record: lines.JobEnd) -> None:
