@@ -126,6 +126,8 @@ class Server:
     def __init__(self, sim: fs.Simulation, *, decides: bool = False, live: bool = False, closed: bool = False) -> None:
         self.sim, self.decides, self.live, self.closed, self.over = sim, decides, live, closed, False
         self._kept: list[tuple[fs.Simulation, JobIds]] = []
+        if sim.drops_jobs:
+            raise OptionError("a server names the jobs of a log: leave jobs out beforehand, not by oversized='drop'")
         self._ids = JobIds(sim.log.id.tolist())
         if decides and self._ids.repeated:
             raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")

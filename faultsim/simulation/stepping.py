@@ -742,6 +742,15 @@ class Simulation(checks.OldNames):
         return rows
 
     @property
+    def drops_jobs(self) -> bool:
+        """Whether jobs were left out by ``oversized="drop"``.
+
+        Then rows of decisions are those of the log that was given, and rows of `log` and `running` those of the jobs
+        that are simulated.
+        """
+        return self._execution.world.rows is not None
+
+    @property
     def running(self) -> Integers:
         """Rows of the jobs that hold nodes, ascending."""
         rows: Integers = self._execution.engine.running()

@@ -512,3 +512,14 @@ def test_errors_of_all_verbs_name_ids():
     assert "job 200 cannot end" in found["error"]
     found = server.answer(b'{"request": "RELEASE", "id": 200}')
     assert "job 200 cannot be released" in found["error"]
+
+
+def test_a_simulation_that_drops_jobs_is_refused():
+    """Rows of decisions would be others than those of its log."""
+    log = fs.Workload([0, 0, 0], [9, 9, 9], [9, 1, 2], id=[7, 8, 9])
+    sim = fs.Simulation(log, fs.Cluster(2), scheduler=fs.External(), oversized="drop")
+    assert sim.drops_jobs
+    assert sim.advance().queue.tolist() == [1, 2]
+    with pytest.raises(fs.OptionError, match="leave jobs out beforehand"):
+        Server(sim, decides=True)
+    assert not fs.Simulation(log, fs.Cluster(9)).drops_jobs
