@@ -115,6 +115,11 @@ class Execution:
         return self._log if self._told is None else self._told.log
 
     @property
+    def drops_jobs(self) -> bool:
+        """Whether jobs were left out of the log; those that come with live= have rows of their own, in order."""
+        return self._told is None and self.world.rows is not None
+
+    @property
     def n_jobs(self) -> int:
         return len(self._log) if self._told is None else self._told.n_jobs
 

@@ -748,7 +748,7 @@ class Simulation(checks.OldNames):
         Then rows of decisions are those of the log that was given, and rows of `log` and `running` those of the jobs
         that are simulated.
         """
-        return self._execution.world.rows is not None
+        return self._execution.drops_jobs
 
     @property
     def running(self) -> Integers:
