@@ -45,7 +45,7 @@ def open_failures(
     mapping : {"modulo", "permute", "drop"} or None
         How to treat failures of nodes that the machine does not have; None leaves them.
     sites : (Site, Site), optional
-        The machine, and the site whose nodes a file numbers: added nodes do not fail.
+        The machine, and the site by which a file numbers nodes: added nodes do not fail.
     """
     if text.partition(":")[0] == _SYNTHETIC:
         return _made_up(text.partition(":")[2], span, nodes, seed)

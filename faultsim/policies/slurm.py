@@ -34,7 +34,8 @@ class Slurm(Scheduler):
     Parameters
     ----------
     version : {"22.05", "26.05"}, default "22.05"
-        Whose rules.  26.05 merges accounts of equal levels in the fair tree; no other difference is known here.
+        The version with these rules.  Version 26.05 merges accounts of equal levels in the fair tree, and has no other
+        difference here.
     SchedulerParameters : str, optional
         As in slurm.conf, split into options: ``"bf_window=4320,bf_busy_nodes"``.
     conf : SlurmConf, optional

@@ -162,7 +162,7 @@ class SlurmDecisions(Scheduler):
             decision.wake(soon)
 
     def _withdraw_late(self, decision: Decision, now: float) -> None:
-        """Withdraw waiting jobs whose reservation is over, which stay in the queue of Slurm for ever."""
+        """Withdraw waiting jobs of reservations that are over: Slurm never starts them."""
         named = self._may_be_late
         if not len(named):
             return

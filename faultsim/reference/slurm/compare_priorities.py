@@ -112,7 +112,7 @@ class Compared:
     late : int
         Priorities that are exact if age begins one second later than accounted; counted in `exact`, too.
     unseen : int
-        Passes that are exact if they did not see the clean-ups whose lines follow within 0.02 s; in `exact`, too.
+        Passes that are exact only from the state before a clean-up of the next 0.02 s; counted in `exact`, too.
     differences : list of Difference
         All that are not reproduced.
     left_out : dict of str to int

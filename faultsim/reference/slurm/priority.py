@@ -204,7 +204,7 @@ def total(found: Mapping[str, float], weights: Weights, request: Request, *, sev
     request : Request
         The job.
     several : bool
-        Whether it is that in one of several partitions, whose part is added last.
+        Whether the job names several partitions: the term of the partition is added last.
     """
     value = found["Age"] * weights.age
     value += found["Assoc"] * weights.assoc

@@ -129,7 +129,7 @@ class Replay:
             if start.array:
                 self._array_of[start.job] = start.array
                 self._elements.setdefault(start.array, []).append(start.job)
-        #: Nodes whose clean-up has a line within that time after the last decision.
+        #: Nodes with a clean-up in the log up to LATE_LINE seconds after the last decision.
         self._late: set[int] = set()
         #: Time of the last end of a job, or of a change of a node.
         self.last_end = -math.inf
@@ -406,7 +406,7 @@ class Replay:
         return state
 
     def unseen(self, keys: list[int]) -> State | None:
-        """The state of the last decision if it did not see the clean-ups whose lines came after it; None: it has none.
+        """The state of the last decision before the clean-ups of `LATE_LINE`; None: there were none.
 
         Parameters
         ----------

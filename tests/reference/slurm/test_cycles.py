@@ -173,21 +173,22 @@ def test_limits_count_the_gpus_of_a_plan(tmp_path: Path) -> None:
         assert len(plans) == count
 
 
+def plans_of_array(site: SlurmNodes, nodes: int, elements: int) -> list[tuple[int, float, list[int]]]:
+    """Plans of an array of jobs of five minutes, where all nodes are in use until 600 s."""
+    ask = Ask(min_nodes=nodes, max_nodes=nodes, tasks=8 * nodes)
+    array = Waiting(1, ask, partitions=("batch",), limit=5.0, priority={"": 9}, array=1, left=elements, free=-1)
+    starts, plans = shown(backfill_cycle(State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)]), 0.0))
+    assert starts == []
+    return plans
+
+
 def test_elements_of_arrays_count_one_by_one(tmp_path: Path) -> None:
     """Of four elements two are looked at with bf_max_job_part=2, and planned."""
-    site = site_of(tmp_path, "SchedulerParameters=bf_max_job_part=2")
-    ask = Ask(min_nodes=1, max_nodes=1, tasks=8)
-    array = Waiting(1, ask, partitions=("batch",), limit=5.0, priority={"": 9}, array=1, left=4, free=-1)
-    state = State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)])
-    starts, plans = shown(backfill_cycle(state, 0.0))
-    assert (starts, [job for job, _, _ in plans]) == ([], [1, 1])
+    plans = plans_of_array(site_of(tmp_path, "SchedulerParameters=bf_max_job_part=2"), 1, 4)
+    assert [job for job, _, _ in plans] == [1, 1]
 
 
 def test_one_plan_is_for_each_element_of_an_array(tmp_path: Path) -> None:
     """bf_one_resv_per_job is about the partitions of a job: the second element does not take the nodes of the first."""
-    site = site_of(tmp_path, "SchedulerParameters=bf_one_resv_per_job")
-    ask = Ask(min_nodes=4, max_nodes=4, tasks=32)
-    array = Waiting(1, ask, partitions=("batch",), limit=5.0, priority={"": 9}, array=1, left=2, free=-1)
-    state = State(site, waiting=[array], running=[running(9, [0, 1, 2, 3], 600.0)])
-    _, plans = shown(backfill_cycle(state, 0.0))
+    plans = plans_of_array(site_of(tmp_path, "SchedulerParameters=bf_one_resv_per_job"), 4, 2)
     assert [start for _, start, _ in plans] == [600.0, 900.0]
