@@ -9,7 +9,8 @@ Of the queue it has the first jobs, and the job that is explained.  Keys, with l
   place), None for a job without a reservation
 - of the running jobs ``decision``, ``start``, ``expected`` (s), ``allocated``, ``held``, ``place``
 - ``down``: (node, when it is up again, the job that holds it or -1) of nodes that are down
-- ``lost``: (node, (cores, MiB, GPUs), when they are up again) of parts of nodes that are down
+- ``lost``: (node, (cores, MiB, GPUs), when they are up again, those of held jobs by number) of parts of nodes that are
+  down
 - ``shares`` of a site: for each running job (node, cores, MiB, GPUs) of its nodes; ``failures``: how many each node has
   had, if the run counts them, else None
 - ``predictions``: (begin, end, node) of those that have not passed, if the caller owns time, else None
@@ -82,16 +83,20 @@ cdef list shares_for_python(sim_t *s, int32_t job):
     return found
 
 
+cdef tuple amounts_in(uint64_t word):
+    return cores_of(word), mebibytes_of(word), gpus_of(word)
+
+
 cdef list parts_for_python(sim_t *s):
     cdef site_t *m = site_of(&s.machine)
     cdef lost_part_t *each
-    cdef int32_t i
+    cdef int32_t i, k
     found = []
     for i in range(m.n_lost):
         each = &m.lost[i]
         if each.until >= 0.0:
-            word = each.share.word
-            found.append((each.share.node, (cores_of(word), mebibytes_of(word), gpus_of(word)), each.until))
+            held = {m.kept[k].job: amounts_in(m.kept[k].word) for k in range(m.n_kept) if m.kept[k].number == i}
+            found.append((each.share.node, amounts_in(each.share.word), each.until, held))
     return found
 
 

@@ -172,8 +172,9 @@ class Moments:
         for job in state.running if state.shares else ():
             for node, share in job.grant.items():
                 state.left[node] = state.left[node].plus(share, -1)
-        for node, amounts, until in snapshot["lost"]:
-            state.lose(LostPart(node, Amounts(*amounts), until))
+        for node, amounts, until, held in snapshot["lost"]:
+            of_jobs = {job: Amounts(*each) for job, each in held.items()}
+            state.lose(LostPart(node, Amounts(*amounts), until, of_jobs))
         state.failures_of = snapshot["failures"] or state.failures_of
         state.queue = self._waiting(snapshot)
         state.up = {node: up for node, up, _ in snapshot["down"]}

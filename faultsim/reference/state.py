@@ -6,7 +6,7 @@ Nothing here decides anything.  `State.begin`, `State.leave`, `State.move`, `Sta
 
 import math
 from bisect import insort
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,8 +59,9 @@ class LostPart(NamedTuple):
     """A part of a node that is down (model.md#site-parts)."""
 
     node: int
-    amounts: Amounts
+    amounts: Amounts  # that no job has
     until: float
+    held: Mapping[int, Amounts] = {}  # what held jobs have of it, by index
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +375,7 @@ class State:
             self.tell_table()
 
     def lose(self, part: LostPart) -> None:
-        """A part of a node, which no job has, is down from now on."""
+        """A part of a node is down from now on."""
         self.catch_up()
         self.lost[self.n_lost] = part
         self.n_lost += 1
@@ -396,8 +397,15 @@ class State:
         """What each node has but for parts that are down."""
         found = list(self.site.amounts)
         for part in self.lost.values():
-            found[part.node] = found[part.node].plus(part.amounts, -1)
+            for amounts in (part.amounts, *part.held.values()):
+                found[part.node] = found[part.node].plus(amounts, -1)
         return found
+
+    def units_down(self, job: Job, node: int, at: int) -> int:
+        """How many of a held job's units of one resource are down on a node."""
+        return sum(
+            part.held[job.index][at] for part in self.lost.values() if part.node == node and job.index in part.held
+        )
 
     def tell_table(self) -> None:
         """Which nodes are down and of no job."""

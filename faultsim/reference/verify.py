@@ -32,6 +32,7 @@ def check_instant(state: State, between: bool = False) -> None:
         )
         demand(state, job.allocated >= job.size, f"job {job.index} holds {job.allocated} of {job.size}")
         broken = any(job.has(node) for node in state.up)
+        broken |= any(job.index in part.held for part in state.lost.values())
         demand(state, broken == job.held, f"job {job.index} runs on a node that is down, or is held without one")
     if state.shares:
         check_shares(state)
@@ -54,6 +55,9 @@ def check_instant(state: State, between: bool = False) -> None:
 def check_shares(state: State) -> None:
     """What jobs have of a node and what is left of it are what the node has."""
     left = state.there()
+    for part in state.lost.values():  # held jobs have it as a part of their shares
+        for amounts in part.held.values():
+            left[part.node] = left[part.node].plus(amounts)
     for job in state.running:
         for node, share in job.grant.items():
             left[node] = left[node].plus(share, -1)

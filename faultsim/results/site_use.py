@@ -1,12 +1,14 @@
 """What jobs hold of each resource of a site, and what is stranded: free, and of no use to the jobs that wait for it."""
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.arrays import Flags, Floats, Indices, LongIntegers, Values
+from faultsim.data.event_kinds import EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.data.node_parts import PartsDown, parts_down
 from faultsim.data.workload import Workload
@@ -29,6 +31,10 @@ class Shared(Protocol):
     def jobs(self) -> Mapping[str, Values]: ...
     @property
     def allocations(self) -> "ColumnTable": ...
+    @property
+    def events(self) -> "ColumnTable": ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
     @property
     def workload(self) -> Workload: ...
     @property
@@ -204,6 +210,8 @@ class Sweep:
         self.down = np.zeros(len(use.has), np.int64)
         #: What is down of nodes by parts that failed.
         self.lost = np.zeros_like(use.has)
+        #: The same without what held jobs have.
+        self.out = np.zeros_like(use.has)
         self.waiting = np.zeros(len(rows), np.int64)
         #: Per resource, node and form: whether the node has all other resources.
         self.others = np.zeros((3, *self.may.shape), np.bool_)
@@ -234,7 +242,7 @@ class Sweep:
             if time + down > begin and time < end:
                 times += [max(time, begin), min(time + down, end)]
                 what += [(3, node, 1), (3, node, -1)]
-        self.parts = _parts_down(use)
+        self.parts, self.kept = _parts_down(use)
         for at, (since_, until) in enumerate(zip(self.parts.begin.tolist(), self.parts.end.tolist(), strict=True)):
             if until > begin and since_ < end:
                 times += [max(since_, begin), min(until, end)]
@@ -266,6 +274,8 @@ class Sweep:
             elif kind == 4:
                 node, amounts = int(self.parts.node[which]), change * self.parts.amounts[which]
                 self.lost[node] += amounts
+                amounts -= change * self.kept[which]
+                self.out[node] += amounts
                 self.free[node] -= amounts
                 self._look(node)
             else:
@@ -296,7 +306,7 @@ class _Lost(Sweep):
     """What is stranded, and what is down: free, of nodes that are, and parts of nodes."""
 
     def _now(self) -> Floats:
-        down = self.free[self.down > 0].sum(axis=0) + self.lost.sum(axis=0)
+        down = self.free[self.down > 0].sum(axis=0) + self.out.sum(axis=0)
         return np.concatenate([super()._now(), down])
 
 
@@ -313,13 +323,83 @@ def _outages(trace: FailureTrace) -> tuple[Values, Values, Values]:
     return whole.time, whole.node, whole.downtime
 
 
-def _parts_down(use: Use) -> PartsDown:
-    """The parts of nodes that failures take down."""
+class _Parts(NamedTuple):
+    """The parts of nodes that failures take down, and how much of each of them held jobs have."""
+
+    down: PartsDown
+    kept: LongIntegers
+
+
+def _parts_down(use: Use) -> _Parts:
     trace = use.result.failures
     part = None if trace is None else trace.part_amounts()
     if trace is None or part is None:
         none = np.empty(0)
-        return PartsDown(none, none, np.empty(0, np.int32), np.empty((0, 3), np.int64))
+        nothing = np.empty((0, 3), np.int64)
+        return _Parts(PartsDown(none, none, np.empty(0, np.int32), nothing), nothing)
     rows = part.any(axis=1) & (trace.downtime > 0)
     end = trace.time[rows] + trace.downtime[rows]
-    return parts_down(trace.time[rows], end, trace.node[rows], part[rows], use.has)
+    found = parts_down(trace.time[rows], end, trace.node[rows], part[rows], use.has)
+    if "place" in use.result.settings["recovery"]:  # jobs that are killed go back to the queue
+        return _Parts(found, np.zeros_like(found.amounts))
+    return _Parts(found, _kept(use, found, trace.part_units()[rows]))
+
+
+def _kept(use: Use, parts: PartsDown, unit: Floats) -> LongIntegers:
+    """The units of each part that jobs have, which hold them (model.md#site-parts)."""
+    kept = np.zeros_like(parts.amounts)
+    # Node and job -> until when, of which resource, how many units are down.
+    of_job: dict[tuple[int, int], list[tuple[float, int, int]]] = {}
+    stays = _StaysOn(use)
+    for row, (time, node, amounts) in enumerate(
+        zip(parts.begin.tolist(), parts.node.tolist(), parts.amounts.tolist(), strict=True)
+    ):
+        if not any(amounts):
+            continue
+        (at,) = np.flatnonzero(amounts).tolist()
+        before = (parts.node[:row] == node) & (parts.end[:row] > time)
+        n = int(use.has[node, at] - parts.amounts[:row][before, at].sum())  # units that are up
+        first = math.floor(unit[row] * n)
+        last, number = first + amounts[at], 0
+        for job, share in stays.at(node, time):
+            here = of_job.setdefault((node, job), [])
+            up = int(share[at]) - sum(units for until, of, units in here if of == at and until > time)
+            hit = _overlap(number, number + up, first, last) + _overlap(number, number + up, 0, last - n)
+            here.append((float(parts.end[row]), at, hit))
+            kept[row, at] += hit
+            number += up
+    return kept
+
+
+def _overlap(begin: int, end: int, first: int, last: int) -> int:
+    return max(0, min(end, last) - max(begin, first))
+
+
+class _StaysOn:
+    """The stays on each node, and what they have of it."""
+
+    def __init__(self, use: Use) -> None:
+        self.use = use
+        of_node = np.argsort(use.nodes, kind="stable")
+        self.stay = np.repeat(np.arange(len(use.job)), use.count)[of_node]
+        self.bounds = np.searchsorted(use.nodes[of_node], np.arange(len(use.has) + 1))
+        events = use.result.events
+        ends, fails = (np.flatnonzero(events["kind"] == kind) for kind in (EventKind.FINISH, EventKind.FAILURE))
+        # The first failure of each instant, and jobs that ended in the same instant before it.
+        times, first = np.unique(events["time"][fails], return_index=True)
+        at = np.searchsorted(times, events["time"][ends])
+        within = at < len(times)
+        ends, at = ends[within], at[within]
+        early = (times[at] == events["time"][ends]) & (ends < fails[first][at])
+        self.gone = set(zip(events["job"][ends[early]].tolist(), events["time"][ends[early]].tolist(), strict=True))
+
+    def at(self, node: int, time: float) -> list[tuple[int, LongIntegers]]:
+        """The jobs on a node when it fails, by index, with their shares."""
+        use, stays = self.use, self.stay[self.bounds[node] : self.bounds[node + 1]]
+        here = stays[(use.begin[stays] < time) & (use.end[stays] >= time)]
+        found = []
+        for stay in here[np.argsort(use.job[here], kind="stable")].tolist():
+            job = int(use.job[stay])
+            if use.end[stay] > time or (job, time) not in self.gone:
+                found.append((job, use.has[node] if use.exclusive[stay] else use.shares[stay] // use.count[stay]))
+        return found

@@ -23,6 +23,7 @@ from faultsim.policies import (
     EasyBackfill,
     External,
     Fcfs,
+    Hold,
     NoCheckpoint,
     Policy,
     Requeue,
@@ -240,8 +241,8 @@ def check_parts(run: RunOptions) -> None:
         return
     run.machine.parts_that_fail(run.log, run.failures)
     what = ""
-    if run.recovery is not None and not isinstance(run.recovery, Requeue):
-        what, remedy = f"recovery={run.recovery!r}", "use Requeue()"
+    if run.recovery is not None and not isinstance(run.recovery, Requeue | Hold):
+        what, remedy = f"recovery={run.recovery!r}", "use Requeue() or Hold()"
     elif isinstance(run.scheduler, Slurm):
         what, remedy = "scheduler=Slurm(...)", "use EasyBackfill() or another"
     elif isinstance(run.scheduler, External) and "failure" in run.scheduler.at:

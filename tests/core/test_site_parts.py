@@ -156,6 +156,76 @@ def test_early_parts_are_down_when_the_run_begins(engine):
     assert found.jobs["start"].tolist() == [50, 200]
 
 
+@ENGINES
+def test_a_held_job_keeps_its_units_and_goes_on_when_they_are_up(engine):
+    """Each of two jobs has two GPUs; the first failure hits the first job, which holds them and its core."""
+    log = jobs([100, 100, 10], gpus=[2, 2, 1])
+    found = run(log, traced((10, "gpus:1", 50), coin=0.9), engine, recovery=fs.Hold(restart_cost=5))
+    unit = int(np.floor(traced((10, "gpus:1", 50), coin=0.9).part_units()[0] * 4))
+    hit = unit // 2
+    assert found.jobs["restarts"].tolist() == [int(row == hit) for row in range(3)]
+    # Nothing is saved: it begins again at 60, after its restart cost.
+    assert found.jobs["finish"].tolist() == [165.0 if row == hit else 100.0 for row in range(2)] + [110.0]
+    assert found.jobs["failure_wait"][hit] == 50.0
+    assert found.ledger["held_for_repair"] == 50.0
+    table = found.resources
+    assert dict(zip(table["resource"].tolist(), table["down"].tolist(), strict=True))["gpus"] == 0.0
+
+
+@ENGINES
+def test_a_held_job_waits_for_all_that_is_down_of_it(engine):
+    """All eight cores fail until 60 and the node until 40, then a GPU of the held job that fails is no kill."""
+    rows = (10, "cores:8", 50), (12, "", 28), (20, "gpus:4", 80)
+    found = run(jobs([100], gpus=[4], cores=[8]), traced(*rows), engine, recovery=fs.Hold())
+    assert found.jobs["restarts"].tolist() == [1]
+    assert found.jobs["finish"].tolist() == [200.0]
+    assert found.counters["failures_hit"] == 1
+
+
+@ENGINES
+def test_units_that_no_job_has_are_down_beside_those_of_a_held_job(engine):
+    """All GPUs fail until 60: the job holds two of them, two are down; one that is up again serves from 60 on."""
+    log = jobs([100, 10], gpus=[2, 1]).with_columns(begin=[0.0, 20.0])
+    found = run(log, traced((10, "gpus:4", 50)), engine, recovery=fs.Hold())
+    assert found.jobs["start"].tolist() == [0.0, 60.0]
+    assert found.jobs["finish"].tolist() == [160.0, 70.0]
+    table = found.resources
+    assert dict(zip(table["resource"].tolist(), table["down"].tolist(), strict=True))["gpus"] == 2 * 50.0
+
+
+@ENGINES
+def test_a_part_that_fails_for_no_time_holds_no_job(engine):
+    found = run(jobs([100], gpus=[4]), traced((10, "gpus:4", 0)), engine, recovery=fs.Hold(restart_cost=3))
+    assert found.jobs["finish"].tolist() == [113.0]
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_ledger_of_cores_is_that_of_the_engine(part):
+    """What held jobs keep of parts is read from the record, and counted by the engine."""
+    rng = np.random.default_rng([47, part])
+    done = 0
+    while done < 20:
+        run = with_parts(rng, drawn_run(rng, int(rng.integers(2, 40))))
+        if run is None:
+            continue
+        found = run.simulate()
+        try:
+            table = found.resources
+        except fs.OptionError:  # a job on several nodes, of which how much is not known
+            continue
+        assert table["down"][0] == pytest.approx(found.ledger["down"], abs=1e-6)
+        done += 1
+
+
+def test_why_knows_parts_of_held_jobs():
+    """The other job needs all four GPUs, of which the held one has two, one of them down until 300."""
+    log = jobs([50, 50], gpus=[4, 4])
+    sim = fs.Simulation(log, site(), failures=traced((10, "gpus:1", 290)), recovery=fs.Hold(), scheduler="easy")
+    sim.run(until=15)
+    assert sim.why(1).cause == "nodes down"
+    assert sim.why(1).until == 350
+
+
 def test_why_knows_parts():
     sim = fs.Simulation(jobs([50], gpus=[4]), site(), failures=traced((0, "gpus:1", 300)), recovery=fs.Requeue())
     sim.run(until=5)
@@ -172,7 +242,10 @@ def test_waits_know_parts():
 
 REFUSED = [
     ({"machine": fs.Cluster(1)}, "cluster:1 take whole nodes"),
-    ({"recovery": fs.Hold()}, "Hold(restart_cost=0.0) is about nodes that fail as a whole"),
+    (
+        {"scheduler": fs.External(at=("schedule", "failure"))},
+        "External(at=('schedule', 'failure')) is about nodes that fail as a whole",
+    ),
     ({"part": "gpus:5"}, "row 0: gpus:5 of node 0, and a node of the class 'n' has 8 cores, 8 MiB and 4 GPUs"),
 ]
 

@@ -101,8 +101,7 @@ def with_parts(rng, run):
     trace = run.failures
     downtime = np.where(rng.random(len(trace)) < 0.4, rng.integers(20, 200, len(trace)), trace.downtime)
     named = fs.FailureTrace(trace.time, trace.node, downtime, coin=trace.coin, part=parts, span=trace.span)
-    recovery = run.recovery if isinstance(run.recovery, fs.Requeue) else fs.Requeue(restart_cost=1)
-    return run.with_options(failures=named, recovery=recovery)
+    return run.with_options(failures=named)
 
 
 def both(run):

@@ -33,10 +33,13 @@ class Job:
     classes: tuple[int, ...]
     start: int = -1
     finish: int = -1
+    expected: int = -1  # end
     restarts: int = 0
     backfilled: bool = False
     has: dict = field(default_factory=dict)
     stays: list = field(default_factory=list)
+    held: bool = False
+    down: list = field(default_factory=list)  # held: node, resource, amount, until of its units that are down
 
     @property
     def on_each(self):
@@ -52,6 +55,7 @@ class Case:
     failures: list = field(default_factory=list)  # (time, node, downtime), (resource, amount) and x of a part, or None
     repairs: str = "known"
     depth: int = 2
+    restart_cost: int | None = None  # of Hold; None: Requeue
 
 
 class Program:
@@ -62,7 +66,7 @@ class Program:
         self.weight = [row[4] for row in case.classes for _ in range(row[0])]
         self.real = self.total.copy()
         self.up = {}
-        self.lost = []  # node, resource, amount, until
+        self.lost = []  # node, resource, amount that no job has, until, held jobs that have some
         self.queue, self.running, self.plan = [], [], {}
         self.disturbed, self.last_pass = False, None
 
@@ -231,13 +235,13 @@ class Program:
         """What is free of each node in each second from now on; -1: it is down."""
         there = np.repeat(self.total[None], HORIZON, axis=0)
         for job in self.running:
-            until = max(0, job.start + job.estimate - self.now)
+            until = min(HORIZON, max(0, job.expected - self.now))
             for node, share in job.has.items():
                 there[:until, node] -= share
         for _, begin, end, taken in reserved:
             for node, share in taken.items():
                 there[begin - self.now : end - self.now, node] -= share
-        for node, at, amount, until in self.lost:
+        for node, at, amount, until, _ in self.lost:
             last = min(until - self.now, HORIZON) if self.case.repairs == "known" else HORIZON
             there[:last, node, at] -= amount
         for node, until in self.up.items():
@@ -249,7 +253,7 @@ class Program:
         self.queue.remove(job)
         self.running.append(job)
         job.start, job.has, job.backfilled = self.now, taken, backfilled
-        job.finish = self.now + job.runtime
+        job.finish, job.expected = self.now + job.runtime, self.now + job.estimate
         for node, share in taken.items():
             self.real[node] -= share
 
@@ -318,7 +322,7 @@ class Program:
         return taken is not None
 
     def conservative(self):
-        overdue = any(job.start + job.estimate <= self.now for job in self.running)
+        overdue = any(job.expected <= self.now for job in self.running)
         missed = any(row[1] < self.now or row[1] == self.last_pass for row in self.plan.values())
         if self.disturbed or overdue or missed:
             self.plan.clear()
@@ -360,6 +364,52 @@ class Program:
         for node, share in job.has.items():
             self.real[node] += share
 
+    def fail(self, node, downtime, part, x):
+        """A failure, and whether it had an effect."""
+        hit = [job for job in self.case.jobs if job in self.running and node in job.has]
+        units, mine, until = [], [], self.now + downtime
+        if part is not None:
+            at, amount = part
+            # Each unit that is up, with the job that has it.
+            for job in hit:
+                gone = sum(row[2] for row in job.down if row[:2] == (node, at))
+                units += [job] * (int(job.has[node][at]) - gone)
+            units += [None] * int(self.real[node, at])
+            first = int(x * len(units))
+            units = [units[(first + i) % len(units)] for i in range(min(amount, len(units)))]
+            hit = mine = [job for job in hit if job in units]
+        hit = [job for job in hit if not job.held]
+        for job in hit:
+            job.restarts += 1
+            if self.case.restart_cost is None:
+                self.leave(job)
+                self.queue = sorted([*self.queue, job], key=lambda each: (each.submit, self.case.jobs.index(each)))
+            else:
+                job.held, job.finish = True, NEVER
+        effect = bool(hit)
+        if part is None and until > self.up.get(node, self.now):
+            self.up[node], effect = until, True
+        if part is not None and units and downtime:
+            kept = [job for job in mine if job.held]
+            free = sum(unit not in kept for unit in units)
+            self.lost.append((node, at, free, until, kept))
+            self.real[node, at] -= free
+            for job in kept:
+                job.down.append((node, at, units.count(job), until, kept))
+            effect = True
+        return effect
+
+    def go_on(self):
+        """Held jobs of which nothing is down work again; the others are expected to be up when all of it is."""
+        for job in self.case.jobs:
+            if not job.held:
+                continue
+            times = [row[3] for row in job.down] + [until for node, until in self.up.items() if node in job.has]
+            begin = max(times, default=self.now) + self.case.restart_cost
+            job.expected = begin + job.estimate if self.case.repairs == "known" or not times else NEVER
+            if not times:
+                job.held, job.finish = False, begin + job.runtime
+
     def run(self):
         jobs, failures = self.case.jobs, list(self.case.failures)
         coming = list(jobs)
@@ -369,45 +419,26 @@ class Program:
             times += [row[3] for row in self.lost] + list(self.up.values()) + [row[0] for row in failures[:1]]
             self.now, due = min(times), False
             for job in [each for each in jobs if each in self.running and each.finish == self.now]:
-                self.disturbed |= job.finish > job.start + job.estimate
+                self.disturbed |= job.finish > job.expected
                 self.leave(job)
                 due = True
             for node in sorted(self.up):
                 if self.up[node] == self.now:
                     del self.up[node]
+                    self.go_on()
                     self.disturbed = due = True
             for row in [row for row in self.lost if row[3] == self.now]:
                 self.lost.remove(row)
                 self.real[row[0], row[1]] += row[2]
+                for job in row[4]:
+                    job.down = [unit for unit in job.down if unit[4] is not row[4]]
+                self.go_on()
                 self.disturbed = due = True
             while failures and failures[0][0] == self.now:
-                _, node, downtime, part, x = failures.pop(0)
-                hit = [job for job in jobs if job in self.running and node in job.has]
-                units = []
-                if part is not None:
-                    at, amount = part
-                    # Each unit that is up, with the job that has it.
-                    all_units = [job for job in hit for _ in range(int(job.has[node][at]))]
-                    all_units += [None] * int(self.real[node, at])
-                    first = int(x * len(all_units))
-                    units = [all_units[(first + i) % len(all_units)] for i in range(min(amount, len(all_units)))]
-                    hit = [job for job in hit if job in units]
-                for job in hit:
-                    self.leave(job)
-                    job.restarts += 1
-                    self.queue = sorted([*self.queue, job], key=lambda each: (each.submit, jobs.index(each)))
-                if part is not None:
-                    if units and downtime:
-                        self.lost.append((node, at, len(units), self.now + downtime))
-                        self.real[node, at] -= len(units)
-                    due |= bool(hit) or bool(units and downtime)
-                    self.disturbed |= bool(hit) or bool(units and downtime)
-                    continue
-                effect = bool(hit) or self.now + downtime > self.up.get(node, self.now)
-                if self.now + downtime > self.up.get(node, self.now):
-                    self.up[node] = self.now + downtime
+                effect = self.fail(*failures.pop(0)[1:])
                 self.disturbed |= effect
                 due |= effect
+            self.go_on()
             while coming and coming[0].submit == self.now:
                 self.queue.append(coming.pop(0))
                 due = True
@@ -459,6 +490,8 @@ def draw(rng, scheduler, parts=False):
     placement = str(rng.choice(["first_fit", "best_fit", "consecutive_best_fit", "least_loaded"]))
     repairs = str(rng.choice(["known", "unknown"]))
     case = Case(classes, jobs, scheduler, placement, failures, repairs, int(rng.integers(1, 5)))
+    if rng.random() < 0.4:
+        case.restart_cost = int(rng.integers(0, 3))
     if parts and failures:
         case.failures = [(*row[:3], drawn_part(rng, Program(case).total[row[1]]), 0.0) for row in failures]
         units = trace_of(case).part_units().tolist()
@@ -502,7 +535,8 @@ def as_run(case, **options):
         "backfill": lambda **given: fs.Backfill(case.depth, **given),
     }[case.scheduler](**repairs)  # fmt: skip
     if case.failures:
-        options |= {"failures": trace_of(case), "recovery": fs.Requeue()}
+        recovery = fs.Requeue() if case.restart_cost is None else fs.Hold(case.restart_cost)
+        options |= {"failures": trace_of(case), "recovery": recovery}
     return fs.Run(log, fs.Site(classes), scheduler=scheduler, placement=case.placement, record=True, **options)
 
 

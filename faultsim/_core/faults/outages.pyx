@@ -14,6 +14,7 @@ from faultsim._core.state cimport (
 )
 from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.machine cimport hit_t
 from faultsim._core.tables.recovery cimport RELIEVED_SPARE, UNRELIEVED
 
 
@@ -122,10 +123,11 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
 cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
     """A part of a node fails: jobs that hold some of it are hit, and it is down (model.md#site-parts)."""
     cdef trace_t *f = &s.trace
-    cdef const int32_t *found
+    cdef const hit_t *found
     cdef double until = s.now + f.downtime[row]
     cdef int64_t fails = 0
     cdef int32_t i, n = 0, node = f.node[row]
+    cdef bint effect = False
     cdef int code
     f.n_handled += 1
     s.n_events += 1
@@ -133,22 +135,43 @@ cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
     found = s.machine.shared.jobs_hit(s.machine.state, node, &s.releases, &f.part[3 * row], f.unit[row], &fails, &n)
     if found == NULL:
         return NO_MEMORY
-    f.n_hit += n > 0
     for i in range(n):
-        code = hit_job(s, node, found[i])
+        if s.state[found[i].job] != JOB_RUNNING:
+            continue
+        effect = True
+        code = hit_job(s, node, found[i].job)
         if code < 0:
             return code
-    if n == 0 and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
+    f.n_hit += effect
+    if not effect and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
         return NO_MEMORY
     if fails > 0 and until > s.now:
-        i = s.machine.shared.lose(s.machine.state, node, &f.part[3 * row], fails, until, &s.free, &f.n_down)
-        if foresee_part(s, i, until) < 0:
+        effect = True
+        if part_down(s, row, until, fails, found, n) < 0:
             return NO_MEMORY
-    elif n == 0:
-        return OK
-    wanted[0] = True
-    disturb(s)
+    if effect:
+        wanted[0] = True
+        disturb(s)
     return OK
+
+
+cdef int part_down(sim_t *s, int64_t row, double until, int64_t fails, const hit_t *hit, int32_t n) noexcept nogil:
+    """A part of a node is down; held jobs have some of it, and no job the rest."""
+    cdef trace_t *f = &s.trace
+    cdef const int64_t *part = &f.part[3 * row]
+    cdef int32_t i, number
+    cdef int64_t free = fails
+    for i in range(n):
+        if s.state[hit[i].job] == JOB_HELD:
+            free -= hit[i].units
+    number = s.machine.shared.lose(s.machine.state, f.node[row], part, free, until, &s.free, &f.n_down)
+    for i in range(n):
+        if s.state[hit[i].job] != JOB_HELD:
+            continue
+        if (s.machine.shared.hold_units(s.machine.state, number, part, &hit[i]) < 0
+                or s.recovery.share_down(s.recovery.state, s, hit[i].job, True, until) < 0):
+            return NO_MEMORY
+    return foresee_part(s, number, until)
 
 
 cdef int foresee_part(sim_t *s, int32_t number, double until) noexcept nogil:
@@ -161,14 +184,20 @@ cdef int foresee_part(sim_t *s, int32_t number, double until) noexcept nogil:
 
 cdef int repair_part(sim_t *s, int32_t number) noexcept nogil:
     """A part of a node that was down is up again."""
-    cdef int32_t node
+    cdef const int32_t *jobs
+    cdef int32_t i, n = 0, node
     fs_require(s.machine.shared.lost_until(s.machine.state, number) == s.now)
     if s.trace.repairs_known:
         releases_remove(&s.releases, s.now, -1 - s.nodes - number)
-    node = s.machine.shared.regain(s.machine.state, number, &s.free, &s.trace.n_down)
+    node = s.machine.shared.regain(s.machine.state, number, &s.free, &s.trace.n_down, &jobs, &n)
     s.n_events += 1
     disturb(s)
-    return record_event(s, EV_REPAIR, -1, node) if s.record.on else OK
+    if s.record.on and record_event(s, EV_REPAIR, -1, node) < 0:
+        return NO_MEMORY
+    for i in range(n):
+        if s.recovery.node_up(s.recovery.state, s, jobs[i]) < 0:
+            return NO_MEMORY
+    return OK
 
 
 cdef int fail_shared(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:

@@ -152,6 +152,8 @@ cdef int node_up(void *state, void *sim, int32_t job) noexcept nogil:
     for node in range(s.nodes):
         if s.trace.down[node] and s.trace.up_at[node] > until and s.machine.named.holds(s.machine.state, job, node):
             until = s.trace.up_at[node]
+    if s.machine.shared:
+        until = max(until, s.machine.shared.kept_until(s.machine.state, job))
     if until < row[job].until:           # a caller has repaired the last of its nodes early
         row[job].until = until
         remember_hit(s, row, job)

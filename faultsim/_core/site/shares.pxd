@@ -6,7 +6,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from faultsim._core.tables.machine cimport machine_t
+from faultsim._core.tables.machine cimport hit_t, machine_t
 
 cdef enum:
     MEMORY_AT = 14
@@ -39,8 +39,14 @@ cdef struct shares_t:
 
 # A part of a node that is down.
 cdef struct lost_part_t:
-    share_t share
+    share_t share            # that no job has
     double until             # -1: it is up again
+
+# What a held job has of a part that is down.
+cdef struct kept_part_t:
+    int32_t job
+    int32_t number           # of the part
+    uint64_t word
 
 # Consecutive nodes of one class.
 cdef struct node_block_t:
@@ -80,8 +86,11 @@ cdef struct site_t:
     int32_t n_chosen
     lost_part_t *lost        # parts that are or were down, in the order in which they failed
     int32_t n_lost
+    kept_part_t *kept        # of parts that are down
+    int32_t n_kept, cap_kept
     int rule                 # of placement: enum of site_choice.pxd
-    int32_t *found           # scratch: jobs on a node
+    int32_t *found           # scratch: jobs on a node, and those of them that are hit
+    hit_t *hit
     int32_t cap_found
 
 

@@ -13,7 +13,7 @@ from faultsim._core.containers.releases cimport release_t, releases_all, release
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_nodes_t, machine_shares_t, range_t
+from faultsim._core.tables.machine cimport hit_t, machine_nodes_t, machine_shares_t, range_t
 from faultsim._core.thresholds cimport thresholds
 
 # The bits of each amount of a word.
@@ -165,7 +165,8 @@ cdef const int32_t *jobs_on(void *state, int32_t node, const releases_t *running
         if items[i].job < 0 or not holds(m, items[i].job, node):
             continue
         if n[0] == m.cap_found:
-            if resize_block(m, &m.found, 2 * <size_t>m.cap_found * sizeof(int32_t)) < 0:
+            if (resize_block(m, &m.found, 2 * <size_t>m.cap_found * sizeof(int32_t)) < 0
+                    or resize_block(m, &m.hit, 2 * <size_t>m.cap_found * sizeof(hit_t)) < 0):
                 return NULL
             m.cap_found *= 2
         m.found[n[0]] = items[i].job
@@ -194,26 +195,44 @@ cdef uint64_t share_on(const site_t *m, int32_t job, int32_t node) noexcept nogi
     return 0
 
 
-cdef const int32_t *jobs_hit(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
-                             int64_t *fails, int32_t *n) noexcept nogil:
+cdef int64_t units_up(const site_t *m, int32_t job, int32_t node, const int64_t *part) noexcept nogil:
+    """How much a job has of a resource on a node, but for what is down of it."""
+    cdef int64_t up = amount_in(share_on(m, job, node), part)
+    cdef int32_t i
+    for i in range(m.n_kept):
+        if m.kept[i].job == job and m.lost[m.kept[i].number].share.node == node:
+            up -= amount_in(m.kept[i].word, part)
+    return up
+
+
+cdef inline int64_t overlap_of(int64_t begin, int64_t end, int64_t first, int64_t last) noexcept nogil:
+    """How many numbers are in both of two intervals."""
+    return max(<int64_t>0, min(end, last) - max(begin, first))
+
+
+cdef const hit_t *jobs_hit(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
+                           int64_t *fails, int32_t *n) noexcept nogil:
     cdef site_t *m = <site_t *>state
-    cdef int64_t up = amount_in(m.left[node], part), first, begin = 0, end
+    cdef int64_t up = amount_in(m.left[node], part), first, last, begin = 0, units
     cdef int32_t i, k = 0, there = 0
     if jobs_on(state, node, running, &there) == NULL:
         return NULL
     for i in range(there):
-        up += amount_in(share_on(m, m.found[i], node), part)
+        m.hit[i].job, m.hit[i].units = m.found[i], units_up(m, m.found[i], node, part)
+        up += m.hit[i].units
     fails[0] = min(up, part[0] + part[1] + part[2])
     first = <int64_t>(unit * <double>up)
+    last = first + fails[0]
     # Invariant: the units of the jobs before the i-th one end at `begin`; those of them that are hit are the first k.
     for i in range(there):
-        end = begin + amount_in(share_on(m, m.found[i], node), part)
-        if begin < end and ((first < end and begin < first + fails[0]) or begin < first + fails[0] - up):
-            m.found[k] = m.found[i]
-            k += 1
-        begin = end
+        units = m.hit[i].units
+        m.hit[k].job = m.hit[i].job
+        m.hit[k].units = (overlap_of(begin, begin + units, first, last)
+                          + overlap_of(begin, begin + units, 0, last - up))
+        k += m.hit[k].units > 0
+        begin += units
     n[0] = k
-    return m.found
+    return m.hit
 
 
 cdef void part_is_down(site_t *m, const share_t *each, int32_t *free, int32_t *down) noexcept nogil:
@@ -237,9 +256,24 @@ cdef int32_t lose(void *state, int32_t node, const int64_t *part, int64_t fails,
     return m.n_lost - 1
 
 
-cdef int32_t regain(void *state, int32_t number, int32_t *free, int32_t *down) noexcept nogil:
+cdef int hold_units(void *state, int32_t number, const int64_t *part, const hit_t *held) noexcept nogil:
+    cdef site_t *m = <site_t *>state
+    cdef kept_part_t *each
+    if m.n_kept == m.cap_kept:
+        if resize_block(m, &m.kept, 2 * <size_t>m.cap_kept * sizeof(kept_part_t)) < 0:
+            return NO_MEMORY
+        m.cap_kept *= 2
+    each = &m.kept[m.n_kept]
+    each.job, each.number, each.word = held.job, number, part_word(part, held.units)
+    m.n_kept += 1
+    return OK
+
+
+cdef int32_t regain(void *state, int32_t number, int32_t *free, int32_t *down, const int32_t **jobs,
+                    int32_t *n) noexcept nogil:
     cdef site_t *m = <site_t *>state
     cdef share_t *each = &m.lost[number].share
+    cdef int32_t i, k = 0
     m.lost[number].until = -1.0
     m.left[each.node] += each.word
     if not node_is_down(m, each.node):
@@ -248,7 +282,28 @@ cdef int32_t regain(void *state, int32_t number, int32_t *free, int32_t *down) n
         note_given(m, each.node)
         free[0] += cores_of(each.word)
         down[0] -= cores_of(each.word)
+    n[0] = 0
+    # Invariant: of the first i, the k of other parts are the first ones.  There are no more jobs than were hit.
+    for i in range(m.n_kept):
+        if m.kept[i].number == number:
+            m.found[n[0]] = m.kept[i].job
+            n[0] += 1
+        else:
+            m.kept[k] = m.kept[i]
+            k += 1
+    m.n_kept = k
+    jobs[0] = m.found
     return each.node
+
+
+cdef double kept_until(const void *state, int32_t job) noexcept nogil:
+    cdef const site_t *m = <const site_t *>state
+    cdef double until = -1.0
+    cdef int32_t i
+    for i in range(m.n_kept):
+        if m.kept[i].job == job:
+            until = max(until, m.lost[m.kept[i].number].until)
+    return until
 
 
 cdef double lost_until(const void *state, int32_t number) noexcept nogil:
@@ -429,6 +484,7 @@ cdef machine_shares_t SITE_SHARES
 SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
 SITE_SHARES.count, SITE_SHARES.free_on, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
 SITE_SHARES.jobs_hit, SITE_SHARES.lose, SITE_SHARES.regain = jobs_hit, lose, regain
+SITE_SHARES.hold_units, SITE_SHARES.kept_until = hold_units, kept_until
 SITE_SHARES.lost, SITE_SHARES.lost_until = n_lost, lost_until
 SITE_SHARES.lose_early, SITE_SHARES.keep_early = lose_early, keep_early
 
@@ -519,10 +575,13 @@ cdef int open_site(void *target, dict options, dict columns) except -1:
     own_jobs(m, &m.held, m.jobs, sizeof(shares_t))
     failures = columns["world"].failures
     if failures is not None and failures.part is not None:
+        m.cap_kept = 8
+        own_block(m, &m.kept, m.cap_kept, sizeof(kept_part_t))
         own_block(m, &m.lost, <Py_ssize_t>np.count_nonzero(np.asarray(failures.part).any(axis=1)) + 1,
                   sizeof(lost_part_t))
     m.cap_found = 16
     own_block(m, &m.found, m.cap_found, sizeof(int32_t))
+    own_block(m, &m.hit, m.cap_found, sizeof(hit_t))
     # Only the order of weights counts.
     order = sorted({row["weight"] for row in options["classes"]})
     for at, row in enumerate(options["classes"]):

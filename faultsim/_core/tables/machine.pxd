@@ -153,6 +153,11 @@ cdef struct machine_outlines_t:
     bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
 
+# Units of a job that fail.
+cdef struct hit_t:
+    int32_t job
+    int64_t units
+
 # Functions of machines with nodes that jobs share: a job holds amounts of each of its nodes (site/shares.pxd), and
 # sizes, free and down capacity are cores.  block and unblock of machine_nodes_t then concern what no job holds of it.
 cdef struct machine_shares_t:
@@ -168,14 +173,20 @@ cdef struct machine_shares_t:
     # The jobs on a node, ascending, valid until the next call; NULL: no memory.
     const int32_t *(*jobs_on)(void *state, int32_t node, const releases_t *running, int32_t *n) noexcept nogil
     # Parts of nodes that fail (model.md#site-parts).  A part of a trace is three numbers: cores, MiB, GPUs.
-    # The jobs that a failing part hits, as of jobs_on; `fails`: how much of the part is up.
-    const int32_t *(*jobs_hit)(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
-                               int64_t *fails, int32_t *n) noexcept nogil
+    # The jobs that have failing units, ascending, valid until the next call; NULL: no memory.  `fails`: how much of the
+    # part is up.
+    const hit_t *(*jobs_hit)(void *state, int32_t node, const releases_t *running, const int64_t *part, double unit,
+                             int64_t *fails, int32_t *n) noexcept nogil
     # So much of a part, which no job has, is down until `until`: its number.  `free` and `down` as of return_shares.
     int32_t (*lose)(void *state, int32_t node, const int64_t *part, int64_t fails, double until, int32_t *free,
                     int32_t *down) noexcept nogil
-    # It is up again: its node.
-    int32_t (*regain)(void *state, int32_t number, int32_t *free, int32_t *down) noexcept nogil
+    # A held job has so many units of this part, too.
+    int (*hold_units)(void *state, int32_t number, const int64_t *part, const hit_t *held) noexcept nogil
+    # It is up again: its node.  `jobs`: the `n` held jobs that had units of it, ascending, valid until the next call.
+    int32_t (*regain)(void *state, int32_t number, int32_t *free, int32_t *down, const int32_t **jobs,
+                      int32_t *n) noexcept nogil
+    # When the last part is up of which a held job has units; -1: it has of none.
+    double (*kept_until)(const void *state, int32_t job) noexcept nogil
     # When it is up again; -1: it is not down.  How many numbers there are.
     double (*lost_until)(const void *state, int32_t number) noexcept nogil
     int32_t (*lost)(const void *state) noexcept nogil

@@ -97,15 +97,17 @@ def fail_part(state: State, node: int, downtime: float, part: Amounts, unit: flo
     """
     jobs = state.jobs_on(node)
     (at,) = (i for i, amount in enumerate(part) if amount)
-    n = sum(job.grant[node][at] for job in jobs) + state.left[node][at]
+    up = [job.grant[node][at] - state.units_down(job, node, at) for job in jobs]
+    n = sum(up) + state.left[node][at]
     count, first = min(part[at], n), math.floor(unit * n)
-    killed = []
+    failing: dict[Job, int] = {}  # how many units of a job fail
     number = 0  # of the first unit of the next job
-    for job in jobs:
-        end = number + job.grant[node][at]
-        if number < end and ((first < end and number < first + count) or number < first + count - n):
-            killed.append(job)
-        number = end
+    for job, units in zip(jobs, up, strict=True):
+        last = first + count
+        hit = max(0, min(number + units, last) - max(number, first)) + max(0, min(number + units, last - n) - number)
+        failing |= {job: hit} if hit else {}
+        number += units
+    killed = [job for job in failing if not job.held]
     state.failures_hit += bool(killed)
     if not killed:
         state.write(FAILURE, None, node)
@@ -114,11 +116,22 @@ def fail_part(state: State, node: int, downtime: float, part: Amounts, unit: flo
         kill(state, job)
     lost = count > 0 and downtime > 0
     if lost:
-        amounts = Amounts(*(count if i == at else 0 for i in range(3)))
-        state.lose(LostPart(node, amounts, state.now + downtime))
+        held = {job.index: units for job, units in failing.items() if job.held}
+        free = one_resource(at, count - sum(held.values()))
+        until = state.now + downtime
+        state.lose(LostPart(node, free, until, {job: one_resource(at, units) for job, units in held.items()}))
+        for job in failing:
+            if job.held:
+                foresee_hold(state, job)
+                remember_hit(state, job)
     if killed or lost:
         state.disturb()
     return bool(killed) or lost
+
+
+def one_resource(at: int, amount: int) -> Amounts:
+    """An amount of one resource."""
+    return Amounts(*(amount if i == at else 0 for i in range(3)))
 
 
 def fail_now(state: State, node: int, downtime: float) -> bool:
@@ -146,10 +159,14 @@ def stay_down(state: State, node: int, until: float) -> bool:
 
 
 def repair_part(state: State, number: int) -> None:
-    """A part of a node that is down is up again."""
-    state.write(REPAIR, node=state.lost[number].node)
+    """A part of a node that is down is up again; a held job that waits for nothing else goes on."""
+    part = state.lost[number]
+    state.write(REPAIR, node=part.node)
     state.regain(number)
     state.disturb()
+    for job in state.jobs_on(part.node):
+        if job.index in part.held and is_whole(state, job):
+            end_hold(state, job)
 
 
 def repair(state: State, node: int) -> None:
@@ -240,8 +257,9 @@ def remember_hit(state: State, job: Job) -> None:
 
 
 def is_whole(state: State, job: Job) -> bool:
-    """Whether a held job's nodes are all up."""
-    return not any(job.has(node) for node in state.up)
+    """Whether a held job's nodes, and its parts of them, are all up."""
+    parts = (job.index in part.held for part in state.lost.values())
+    return not any(job.has(node) for node in state.up) and not any(parts)
 
 
 def end_holds(state: State) -> None:
@@ -271,6 +289,7 @@ def foresee_hold(state: State, job: Job) -> None:
     """
     job.finish = job.ends = math.inf
     up = [until for node, until in state.up.items() if job.has(node)]
+    up += [part.until for part in state.lost.values() if job.index in part.held]
     if not state.repairs_known:
         job.expected = math.inf
     elif up:
