@@ -6,8 +6,9 @@ import numpy as np
 
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_CHANGE, EV_CHECKPOINT, EV_CONTINUED, EV_DRAINED, EV_FAILURE, EV_FINISH, EV_HELD, EV_KILLED, EV_MOVE,
-    EV_ON_HOLD, EV_RELEASED, EV_REPAIR, EV_REQUEUED, EV_RESCHEDULE, EV_RESUMED, EV_START, EV_WITHDRAWAL, record_event_t,
-    log_row, record_stay_t, record_t, sim_t, timed_out, was_killed,
+    EV_ON_HOLD, EV_PART_DOWN, EV_PART_FAILED, EV_PART_UP, EV_RELEASED, EV_REPAIR, EV_REQUEUED, EV_RESCHEDULE,
+    EV_RESUMED, EV_START, EV_WITHDRAWAL, log_row, record_event_t, record_stay_t, record_t, sim_t, timed_out,
+    was_killed,
 )
 from faultsim._core.tables.machine cimport range_t
 
@@ -38,10 +39,15 @@ _WORDS = {
     <int>EV_REQUEUED: "requeued", <int>EV_HELD: "held", <int>EV_CONTINUED: "continued", <int>EV_ON_HOLD: "on hold",
     <int>EV_RELEASED: "released", <int>EV_WITHDRAWAL: "withdrawn", <int>EV_CHANGE: "changed",
     <int>EV_FAILURE: "down", <int>EV_REPAIR: "up",
-    <int>EV_DRAINED: "drained", <int>EV_RESUMED: "resumed",
+    <int>EV_PART_DOWN: "part down", <int>EV_PART_UP: "part up", <int>EV_DRAINED: "drained", <int>EV_RESUMED: "resumed",
 }
 #: What killed a job, by `kill_cause`.
 _CAUSES = ("failure", "preemption", "rescheduling", "act", "withdrawal", "reservation")
+
+
+cdef str part_text(int32_t packed):
+    """A part of a node as failure traces name it (`packed_part`)."""
+    return ("cores:{}", "memory:{}M", "gpus:{}")[packed % 4].format(packed // 4)
 
 
 cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
@@ -50,10 +56,11 @@ cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
     cdef int64_t i
     cdef int32_t job, fallen = -1        # the node of a failure that has its row
     cdef double at = 0.0
-    found.rows, found.cause = [], []
+    cdef bint of_part = False            # failures and repairs from here on are of a part
+    found.rows, found.cause, found.part = [], [], []
     for i in range(event, s.record.n_events):
         e = &s.record.event[i - s.record.from_event]
-        job, where, cause = e.job, [], ""
+        job, where, cause, part = e.job, [], "", ""
         if e.kind == EV_START or e.kind == EV_MOVE:
             kind = "started" if e.kind == EV_START else "moved"
             where = where_of(s, stay)
@@ -64,9 +71,17 @@ cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
             kind = "timed out" if timed_out(s, job) else "ended"
         elif e.kind == EV_RESCHEDULE:
             continue                     # so has this one
+        elif of_part and (e.kind == EV_FAILURE or e.kind == EV_REPAIR):
+            of_part = e.kind == EV_FAILURE
+            continue                     # it has the row of its part
+        elif e.kind == EV_PART_FAILED or (e.kind == EV_PART_DOWN and job < 4):
+            of_part = e.kind == EV_PART_DOWN
+            continue                     # none of it goes down
         else:
             kind = _WORDS[e.kind]
-            if e.kind == EV_KILLED:
+            if e.kind == EV_PART_DOWN or e.kind == EV_PART_UP:
+                job, where, part, of_part = -1, [e.node], part_text(e.job), True
+            elif e.kind == EV_KILLED:
                 cause = _CAUSES[e.node]
             elif e.kind == EV_FAILURE or e.kind == EV_REPAIR or e.kind == EV_DRAINED or e.kind == EV_RESUMED:
                 # On a node that jobs share a failure has a record for each.
@@ -79,6 +94,7 @@ cdef Changes changes_since(const sim_t *s, int64_t event, int64_t stay):
                 job, where = -1, [e.node]
         found.rows.append((kind, job if job < 0 else log_row(s, job), e.time, where))
         found.cause.append(cause)
+        found.part.append(part)
     return found
 
 
@@ -90,7 +106,8 @@ cdef class Changes:
     ``timed out`` (``overrun="kill"`` ended it at its estimate), ``killed`` with its cause, and after that ``requeued``
     (it waits again) or ``held`` (it keeps its nodes until they are repaired) and later ``continued``, or neither, if
     it was killed for good; ``on hold``, ``released``, ``withdrawn`` (it ended without a run) and ``changed`` (it
-    has other requests).  Of nodes: ``down`` (a failure), ``up``, ``drained`` and ``resumed``.
+    has other requests).  Of nodes: ``down`` (a failure), ``up``, ``part down`` and ``part up`` (of parts of
+    nodes that fail), ``drained`` and ``resumed``.
 
     Attributes
     ----------
@@ -100,6 +117,8 @@ cdef class Changes:
     cause : list of str
         Of each row that is a kill: ``failure``, ``preemption``, ``rescheduling``, ``act``, ``withdrawal`` or
         ``reservation``; else empty.
+    part : list of str
+        Of each row ``part down`` or ``part up`` how much of the node, as ``gpus:1``; else empty.
 
     Examples
     --------

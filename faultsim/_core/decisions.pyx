@@ -363,8 +363,6 @@ cdef class Decision(Moment):
         self.check()
         if self.event < 0:
             self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
-        if self.s.trace.part != NULL:
-            self.refuse("changes are of whole nodes, and the failures have parts of nodes")
         return changes_since(self.s, self.event, self.stay)
 
     def foreseen(self, window):

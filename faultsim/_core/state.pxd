@@ -52,6 +52,11 @@ cdef enum event_kind:
     EV_RELEASED = 18
     EV_DRAINED = 19
     EV_RESUMED = 20
+    # Failures recorded between the first two are of a part of the node, as is the repair after the third; in place of
+    # a job they have the part that goes down or comes up: packed_part() of tables/machine.pxd.
+    EV_PART_DOWN = 21
+    EV_PART_FAILED = 22
+    EV_PART_UP = 23
 
 # What killed a job; changes.pyx has the words.
 cdef enum kill_cause:

@@ -160,11 +160,12 @@ class Server:
         return {"ok": True}
 
     def _changes(self, changes: Changes) -> list[dict[str, object]]:
-        """Rows of `Decision.changes`: those of jobs with their ids, those of nodes without one, kills with causes."""
+        """Rows of `Decision.changes`: those of jobs with their ids, those of nodes without one; kills have causes."""
         rows: list[dict[str, object]] = []
-        for (kind, row, time, nodes), cause in zip(changes, changes.cause, strict=True):
+        for (kind, row, time, nodes), cause, part in zip(changes, changes.cause, changes.part, strict=True):
             job = {} if row < 0 else {"id": self._ids[row]}
-            rows.append({"kind": kind, **job, "time": time, "nodes": nodes, **({"cause": cause} if cause else {})})
+            more = {name: text for name, text in (("cause", cause), ("part", part)) if text}
+            rows.append({"kind": kind, **job, "time": time, "nodes": nodes, **more})
         return rows
 
     def _advance(self, t: float | None = None) -> dict[str, object]:

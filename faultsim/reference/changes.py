@@ -17,6 +17,9 @@ from faultsim.reference.state import (
     KILLED,
     MOVE,
     ON_HOLD,
+    PART_DOWN,
+    PART_FAILED,
+    PART_UP,
     RELEASED,
     REPAIR,
     REQUEUED,
@@ -24,6 +27,7 @@ from faultsim.reference.state import (
     START,
     THEFT,
     WITHDRAWAL,
+    LostPart,
     State,
 )
 
@@ -42,6 +46,8 @@ _WORDS = {
     CHANGE: "changed",
     FAILURE: "down",
     REPAIR: "up",
+    PART_DOWN: "part down",
+    PART_UP: "part up",
     DRAINED: "drained",
     RESUMED: "resumed",
 }
@@ -50,8 +56,8 @@ _WORDS = {
 class Changes:
     """The compiled engine's `faultsim.Changes`: rows (kind, row of the job, time, nodes or box)."""
 
-    def __init__(self, rows: list[tuple[str, int, float, list[int]]], cause: list[str]) -> None:
-        self.rows, self.cause = rows, cause
+    def __init__(self, rows: list[tuple[str, int, float, list[int]]], cause: list[str], part: list[str]) -> None:
+        self.rows, self.cause, self.part = rows, cause, part
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -83,12 +89,22 @@ def changes_since(state: State, told: tuple[int, int]) -> Changes:
     """What stands behind so many lines of the diary, and so many places taken (model.md#changes)."""
     line, place = told
     rows: list[tuple[str, int, float, list[int]]] = []
-    causes = []
+    causes, parts = [], []
+    of_part = False  # failures and repairs are of a part
     down: dict[int, float] = {}  # "A failure of a node that jobs share has one row."
     for time, kind, index, node in state.diary[line:]:
         where: list[int] = []
+        part = ""
         if kind == THEFT or (kind == FINISH and state.jobs[index].killed):
             continue  # the row of the kill says it
+        if of_part and kind in (FAILURE, REPAIR):
+            of_part = kind == FAILURE
+            continue
+        if kind in (PART_DOWN, PART_FAILED, PART_UP):
+            of_part = kind != PART_FAILED
+            if kind == PART_FAILED or index < 0:
+                continue
+            part, index, where = _part(state.all_lost[index]), -1, [node]
         if kind in (START, MOVE):
             where, place = _places(state, place, index)
         elif kind in (FAILURE, REPAIR, DRAINED, RESUMED):
@@ -105,7 +121,14 @@ def changes_since(state: State, told: tuple[int, int]) -> Changes:
             word = _WORDS[kind]
         rows.append((word, index if index < 0 else state.jobs[index].row, time, where))
         causes.append(CAUSES[node] if kind == KILLED else "")
-    return Changes(rows, causes)
+        parts.append(part)
+    return Changes(rows, causes, parts)
+
+
+def _part(lost: LostPart) -> str:
+    """How much of a node it is, as failure traces name it."""
+    cores, memory, gpus = map(sum, zip(lost.amounts, *lost.held.values(), strict=True))
+    return f"cores:{cores}" if cores else f"memory:{memory}M" if memory else f"gpus:{gpus}"
 
 
 def _places(state: State, place: int, index: int) -> tuple[list[int], int]:

@@ -28,6 +28,9 @@ from faultsim.reference.torus.listed_table import ListedTable
 FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE, WITHDRAWAL, CHANGE = range(10)
 # What only `Decision.changes` shows, in place of a kind and (of a kill) with its cause in place of the node.
 REQUEUED, HELD, CONTINUED, ON_HOLD, RELEASED, DRAINED, RESUMED, KILLED = range(10, 18)
+# Failures between the first two are of a part of the node, as is the repair after the third; in place of a job they
+# have the number of the part among those that went down, -1: none.
+PART_DOWN, PART_FAILED, PART_UP = range(18, 21)
 CAUSES = ("failure", "preemption", "rescheduling", "act", "withdrawal", "reservation")
 
 
@@ -101,7 +104,7 @@ class State:
         # Site: what no job holds of each node, but for parts that are down, whether the node is up or not.
         self.left = list(self.site.amounts)
         self.lost: dict[int, LostPart] = {}  # parts that are down, by the order in which they failed
-        self.n_lost = 0
+        self.all_lost: list[LostPart] = []
         self.capacity = self.site.cores if self.shares else nodes  # what sizes count
         if self.world.asks is not None:
             for job, ask in zip(jobs, asks_of(self.world.asks)[: len(jobs)], strict=True):
@@ -377,8 +380,8 @@ class State:
     def lose(self, part: LostPart) -> None:
         """A part of a node is down from now on."""
         self.catch_up()
-        self.lost[self.n_lost] = part
-        self.n_lost += 1
+        self.lost[len(self.all_lost)] = part
+        self.all_lost.append(part)
         self.left[part.node] = self.left[part.node].plus(part.amounts, -1)
         if part.node not in self.up:
             self.free -= part.amounts.cores
@@ -562,6 +565,11 @@ class State:
         """One row of the events."""
         if self.recording:
             self.diary.append((self.now, kind, -1 if job is None else job.index, node))
+
+    def write_part(self, kind: int, number: int, node: int) -> None:
+        """A failure or repair of a part, for `Decision.changes`."""
+        if self.recording:
+            self.diary.append((self.now, kind, number, node))
 
     def place_of(self, job: Job) -> Box | list[int]:
         """What is seen of a job's place: on a torus the box, elsewhere the nodes, ascending."""

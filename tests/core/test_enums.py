@@ -23,8 +23,9 @@ def test_event_kinds_are_those_of_the_core_and_of_the_reference():
     assert [of_core.pop(name) for name in ("WAKE", "READY", "LAST")] == [len(kinds) + i for i in range(3)]
     # What only changes show, in both engines.
     only_changes = ("KILLED", "REQUEUED", "HELD", "CONTINUED", "ON_HOLD", "RELEASED", "DRAINED", "RESUMED")
-    assert [of_core.pop(name) for name in only_changes] == [len(kinds) + 3 + i for i in range(8)]
-    assert sorted(getattr(plain, name) for name in only_changes) == [len(kinds) + i for i in range(8)]
+    of_parts = ("PART_DOWN", "PART_FAILED", "PART_UP")
+    assert [of_core.pop(name) for name in (*only_changes, *of_parts)] == [len(kinds) + 3 + i for i in range(11)]
+    assert sorted(getattr(plain, name) for name in (*only_changes, *of_parts)) == [len(kinds) + i for i in range(11)]
     assert kinds == of_core
     assert EVENT_KINDS[EventKind.RESCHEDULE] == "reschedule"
     renamed = {"RESCHEDULE": "THEFT"}

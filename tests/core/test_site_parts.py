@@ -217,6 +217,21 @@ def test_the_ledger_of_cores_is_that_of_the_engine(part):
         done += 1
 
 
+@ENGINES
+def test_changes_name_parts(engine):
+    log = jobs([100, 100], gpus=[2, 2])
+    options = {"failures": traced((10, "gpus:3", 50), (20, "gpus:4", 0)), "recovery": fs.Hold(), "record": True}
+    sim = fs.Simulation(log, site(), scheduler=fs.External(), engine=engine, **options)
+    sim.advance()
+    for job in (0, 1):
+        sim.decision.start(job)
+    changes = sim.advance().changes
+    assert changes.kind == ["started", "started", "part down", "killed", "held", "killed", "held"]
+    assert (changes.part[2:], changes.rows[2]) == (["gpus:3", "", "", "", ""], ("part down", -1, 10.0, [0]))
+    changes = sim.advance().changes
+    assert (changes.kind, changes.part[0]) == (["part up", "continued", "continued"], "gpus:3")
+
+
 def test_why_knows_parts_of_held_jobs():
     """The other job needs all four GPUs, of which the held one has two, one of them down until 300."""
     log = jobs([50, 50], gpus=[4, 4])

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim.data.node_parts import parts_down
 from helpers.runs import pods, runs
-from helpers.site_runs import drawn_run
+from helpers.site_runs import drawn_run, with_parts
 
 
 def options_of(run):
@@ -76,6 +77,50 @@ def test_stays_on_sites(seed):
     changes = sim.advance(until=sim.now).changes
     kept = sorted({job for kind, job, *_ in changes if kind == "submitted"})  # rows without the jobs that were dropped
     assert [(kept.index(job), *stay) for job, *stay in rebuilt(changes)] == recorded(sim.result())
+
+
+def out_of_service(log, machine, trace):
+    """(time, part, node) of each part that goes down, and of each that comes up, while jobs are there."""
+    rows = (trace.part_amounts().any(axis=1)) & (trace.downtime > 0)
+    end = (trace.time + trace.downtime)[rows]
+    parts = parts_down(trace.time[rows], end, trace.node[rows], trace.part_amounts()[rows], machine.node_amounts())
+    down, up = [], []
+    for begin, until, node, amounts in zip(*(column.tolist() for column in parts), strict=True):
+        if any(amounts):
+            (at,) = np.flatnonzero(amounts).tolist()
+            part = ("cores:{}", "memory:{}M", "gpus:{}")[at].format(amounts[at])
+            down += [(begin, part, node)] if begin >= log.submit[0] else []
+            up += [(until, part, node)] if until > log.submit[0] else []
+    return down, up
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("seed", range(12))
+def test_parts_of_nodes(engine, seed):
+    rng = np.random.default_rng([3, seed])
+    run = next(
+        found for _ in range(99) if (found := with_parts(rng, drawn_run(rng, 30))) and found.failures.part is not None
+    )
+    options = options_of(run) | {"scheduler": fs.External()}
+    sim = fs.Simulation(run.log, run.machine, record=True, engine=engine, **options)
+    rows, parts = [], []
+    while (decision := sim.advance()) is not None:
+        changes = decision.changes
+        rows += changes
+        parts += changes.part
+        for job in decision.queue.index.tolist():
+            if decision.fits(job):
+                decision.start(job)
+    result = sim.result()
+    kept = sorted({job for kind, job, *_ in rows if kind == "submitted"})
+    assert [(kept.index(job), *stay) for job, *stay in rebuilt(rows)] == recorded(result)
+    assert [bool(part) for part in parts] == [kind in ("part down", "part up") for kind, *_ in rows]
+    for kind, known in zip(
+        ("part down", "part up"), out_of_service(result.workload, run.machine, run.failures), strict=True
+    ):
+        seen = [(time, part, *nodes) for (word, _, time, nodes), part in zip(rows, parts, strict=True) if word == kind]
+        assert sorted(seen) == sorted(row for row in known if row[0] <= rows[-1][2])[: len(seen)]
+        assert len(seen) >= sum(row[0] < rows[-1][2] for row in known)
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])

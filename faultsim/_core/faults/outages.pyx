@@ -8,13 +8,14 @@ from faultsim._core.containers.releases cimport release_t, releases_add, release
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
 from faultsim._core.questions cimport pose_question
-from faultsim._core.record cimport record_event
+from faultsim._core.record cimport record_event, record_told
 from faultsim._core.state cimport (
-    ASK_FAILURE, EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_HELD, JOB_RUNNING, disturb, source_next, trace_t,
+    ASK_FAILURE, EV_FAILURE, EV_PART_DOWN, EV_PART_FAILED, EV_PART_UP, EV_REPAIR, FROM_TRACE, JOB_HELD, JOB_RUNNING,
+    disturb, source_next, trace_t,
 )
 from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.status cimport NO_MEMORY, OK
-from faultsim._core.tables.machine cimport hit_t
+from faultsim._core.tables.machine cimport hit_t, packed_part
 from faultsim._core.tables.recovery cimport RELIEVED_SPARE, UNRELIEVED
 
 
@@ -125,8 +126,8 @@ cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
     cdef trace_t *f = &s.trace
     cdef const hit_t *found
     cdef double until = s.now + f.downtime[row]
-    cdef int64_t fails = 0
-    cdef int32_t i, n = 0, node = f.node[row]
+    cdef int64_t fails = 0, down
+    cdef int32_t i, n = 0, node = f.node[row], part
     cdef bint effect = False
     cdef int code
     f.n_handled += 1
@@ -134,6 +135,10 @@ cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
     count_failure(s, node)
     found = s.machine.shared.jobs_hit(s.machine.state, node, &s.releases, &f.part[3 * row], f.unit[row], &fails, &n)
     if found == NULL:
+        return NO_MEMORY
+    down = fails if until > s.now else 0
+    part = packed_part(down, 0 if f.part[3 * row] > 0 else 1 if f.part[3 * row + 1] > 0 else 2)
+    if record_told(s, EV_PART_DOWN, part, node) < 0:
         return NO_MEMORY
     for i in range(n):
         if s.state[found[i].job] != JOB_RUNNING:
@@ -145,7 +150,9 @@ cdef int fail_part(sim_t *s, int64_t row, bint *wanted) noexcept nogil:
     f.n_hit += effect
     if not effect and s.record.on and record_event(s, EV_FAILURE, -1, node) < 0:
         return NO_MEMORY
-    if fails > 0 and until > s.now:
+    if record_told(s, EV_PART_FAILED, part, node) < 0:
+        return NO_MEMORY
+    if down > 0:
         effect = True
         if part_down(s, row, until, fails, found, n) < 0:
             return NO_MEMORY
@@ -185,14 +192,15 @@ cdef int foresee_part(sim_t *s, int32_t number, double until) noexcept nogil:
 cdef int repair_part(sim_t *s, int32_t number) noexcept nogil:
     """A part of a node that was down is up again."""
     cdef const int32_t *jobs
-    cdef int32_t i, n = 0, node
+    cdef int32_t i, n = 0, node, part
     fs_require(s.machine.shared.lost_until(s.machine.state, number) == s.now)
     if s.trace.repairs_known:
         releases_remove(&s.releases, s.now, -1 - s.nodes - number)
+    part = s.machine.shared.lost_part(s.machine.state, number)
     node = s.machine.shared.regain(s.machine.state, number, &s.free, &s.trace.n_down, &jobs, &n)
     s.n_events += 1
     disturb(s)
-    if s.record.on and record_event(s, EV_REPAIR, -1, node) < 0:
+    if s.record.on and (record_told(s, EV_PART_UP, part, node) < 0 or record_event(s, EV_REPAIR, -1, node) < 0):
         return NO_MEMORY
     for i in range(n):
         if s.recovery.node_up(s.recovery.state, s, jobs[i]) < 0:

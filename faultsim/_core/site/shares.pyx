@@ -13,7 +13,7 @@ from faultsim._core.containers.releases cimport release_t, releases_all, release
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport hit_t, machine_nodes_t, machine_shares_t, range_t
+from faultsim._core.tables.machine cimport hit_t, machine_nodes_t, machine_shares_t, packed_part, range_t
 from faultsim._core.thresholds cimport thresholds
 
 # The bits of each amount of a word.
@@ -296,6 +296,18 @@ cdef int32_t regain(void *state, int32_t number, int32_t *free, int32_t *down, c
     return each.node
 
 
+cdef int32_t lost_part(const void *state, int32_t number) noexcept nogil:
+    cdef const site_t *m = <const site_t *>state
+    cdef uint64_t word = m.lost[number].share.word
+    cdef int32_t i
+    for i in range(m.n_kept):
+        if m.kept[i].number == number:
+            word += m.kept[i].word
+    if word & CORES:
+        return packed_part(cores_of(word), 0)
+    return packed_part(mebibytes_of(word), 1) if word & MEMORY else packed_part(gpus_of(word), 2)
+
+
 cdef double kept_until(const void *state, int32_t job) noexcept nogil:
     cdef const site_t *m = <const site_t *>state
     cdef double until = -1.0
@@ -484,7 +496,7 @@ cdef machine_shares_t SITE_SHARES
 SITE_SHARES.take_shares, SITE_SHARES.return_shares, SITE_SHARES.left = take_shares, return_shares, left_cores
 SITE_SHARES.count, SITE_SHARES.free_on, SITE_SHARES.jobs_on = count_nodes, free_cores_of, jobs_on
 SITE_SHARES.jobs_hit, SITE_SHARES.lose, SITE_SHARES.regain = jobs_hit, lose, regain
-SITE_SHARES.hold_units, SITE_SHARES.kept_until = hold_units, kept_until
+SITE_SHARES.hold_units, SITE_SHARES.lost_part, SITE_SHARES.kept_until = hold_units, lost_part, kept_until
 SITE_SHARES.lost, SITE_SHARES.lost_until = n_lost, lost_until
 SITE_SHARES.lose_early, SITE_SHARES.keep_early = lose_early, keep_early
 

@@ -153,6 +153,11 @@ cdef struct machine_outlines_t:
     bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
 
+# An amount of cores (0), MiB (1) or GPUs (2) as one number.
+cdef inline int32_t packed_part(int64_t amount, int resource) noexcept nogil:
+    return <int32_t>(4 * amount + resource)
+
+
 # Units of a job that fail.
 cdef struct hit_t:
     int32_t job
@@ -185,6 +190,8 @@ cdef struct machine_shares_t:
     # It is up again: its node.  `jobs`: the `n` held jobs that had units of it, ascending, valid until the next call.
     int32_t (*regain)(void *state, int32_t number, int32_t *free, int32_t *down, const int32_t **jobs,
                       int32_t *n) noexcept nogil
+    # How much of it is down, with what held jobs have, as packed_part().
+    int32_t (*lost_part)(const void *state, int32_t number) noexcept nogil
     # When the last part is up of which a held job has units; -1: it has of none.
     double (*kept_until)(const void *state, int32_t job) noexcept nogil
     # When it is up again; -1: it is not down.  How many numbers there are.

@@ -8,7 +8,19 @@ from functools import reduce
 from faultsim.errors import EngineError
 from faultsim.reference.capacity import Amounts
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
-from faultsim.reference.state import CONTINUED, FAILURE, FINISH, HELD, REPAIR, REQUEUED, LostPart, State
+from faultsim.reference.state import (
+    CONTINUED,
+    FAILURE,
+    FINISH,
+    HELD,
+    PART_DOWN,
+    PART_FAILED,
+    PART_UP,
+    REPAIR,
+    REQUEUED,
+    LostPart,
+    State,
+)
 
 
 def before_the_first_submit(state: State) -> int:
@@ -108,13 +120,15 @@ def fail_part(state: State, node: int, downtime: float, part: Amounts, unit: flo
         failing |= {job: hit} if hit else {}
         number += units
     killed = [job for job in failing if not job.held]
+    lost = count > 0 and downtime > 0
+    state.write_part(PART_DOWN, len(state.all_lost) if lost else -1, node)
     state.failures_hit += bool(killed)
     if not killed:
         state.write(FAILURE, None, node)
     for job in killed:
         state.write(FAILURE, job, node)
         kill(state, job)
-    lost = count > 0 and downtime > 0
+    state.write_part(PART_FAILED, -1, node)
     if lost:
         held = {job.index: units for job, units in failing.items() if job.held}
         free = one_resource(at, count - sum(held.values()))
@@ -161,6 +175,7 @@ def stay_down(state: State, node: int, until: float) -> bool:
 def repair_part(state: State, number: int) -> None:
     """A part of a node that is down is up again; a held job that waits for nothing else goes on."""
     part = state.lost[number]
+    state.write_part(PART_UP, number, part.node)
     state.write(REPAIR, node=part.node)
     state.regain(number)
     state.disturb()
