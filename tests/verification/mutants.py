@@ -45,6 +45,11 @@ DIGESTS = "tests/verification/test_digests.py"
 MOVING = ["tests/core/test_rescheduling.py", "tests/core/test_rescheduling_spares.py"]
 #: On nodes that jobs share: both engines, and the third program.
 ON_SITES = ["tests/core/test_site_engines.py", "tests/verification/test_plain_site.py"]
+#: Nodes that are closed to jobs at times, on all machines.
+ABSENCES = [
+    "tests/verification/test_third_absences.py", "tests/simulation/test_absences_outside.py",
+    "tests/simulation/test_absences_on_sites.py", "tests/simulation/test_absences_together.py",
+]  # fmt: skip
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
 TESTS = {
     "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
@@ -67,23 +72,28 @@ TESTS = {
         "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py",
         "tests/core/test_work_conservative.py",
         "tests/core/test_work_conservative_torus.py", "tests/core/test_work_running.py",
-        "tests/core/test_conservative_many.py",
+        "tests/core/test_conservative_many.py", *ABSENCES,
     ],
+    "_core/absences": ABSENCES,
     "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
-    "_core/scheduling/backfill": ["tests/core/test_backfill.py"],
+    "_core/scheduling/backfill": ["tests/core/test_backfill.py", *ABSENCES],
     "_core/scheduling/masks": [
         "tests/core/test_work_conservative_torus.py", "tests/core/test_backfill.py", "tests/core/test_pod_engines.py",
+        *ABSENCES,
     ],
     "_core/scheduling/conservative_counted": [
         "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py",
-        "tests/verification/test_plain_cluster.py",
+        "tests/verification/test_plain_cluster.py", *ABSENCES,
     ],
-    "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
-    "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py"],
-    "_core/scheduling/backfill_shared": ON_SITES,
-    "_core/scheduling/conservative_shared": ON_SITES,
-    "_core/scheduling/easy_shared": ON_SITES,
-    "_core/scheduling/site_choice": ON_SITES,
+    "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py", *ABSENCES],
+    "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py", *ABSENCES],
+    "_core/scheduling/external": ["tests/simulation/test_decisions.py", "tests/simulation/test_decision_fuzz.py"],
+    "_core/scheduling/backfill_shared": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/conservative_shared": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/easy_shared": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/node_lines": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/site_choice": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/site_view": ["tests/simulation/test_decisions_on_sites.py", *ON_SITES],
     "_core/site": [*ON_SITES, "tests/machines/test_site.py"],
     "_core/orders": ["tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py"],
     "_core/orders/rules": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
