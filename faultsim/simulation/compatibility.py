@@ -158,6 +158,8 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     _check_nodes(run)
     if isinstance(run.scheduler, External):
         _check_asked(run, run.scheduler)
+    if isinstance(run.scheduler, Slurm) and isinstance(run.recovery, Hold):
+        raise OptionError(f"Slurm keeps no job on a node that fails, as {run.recovery!r} does: use recovery=Requeue()")
 
 
 def _check_held_back(run: RunOptions) -> None:
@@ -243,8 +245,6 @@ def check_parts(run: RunOptions) -> None:
     what = ""
     if run.recovery is not None and not isinstance(run.recovery, Requeue | Hold):
         what, remedy = f"recovery={run.recovery!r}", "use Requeue() or Hold()"
-    elif isinstance(run.scheduler, Slurm):
-        what, remedy = "scheduler=Slurm(...)", "use EasyBackfill() or another"
     elif isinstance(run.scheduler, External) and "failure" in run.scheduler.at:
         what, remedy = f"External(at={run.scheduler.at!r})", "leave out 'failure'"
     if what:

@@ -91,7 +91,9 @@ def lower(
         if live:
             raise NotAvailableError("live= is not available with scheduler=Slurm()")
         asks, reserved = run.machine.asks(log), SlurmReservations(run.reservations, run.log)
-        acting = SlurmDecisions(run.scheduler, run.machine, log, estimate, asks, world.jobs, reserved, engine)
+        acting = SlurmDecisions(
+            run.scheduler, run.machine, log, estimate, asks, world.jobs, reserved, engine, run.failures
+        )
         if world.absences is not None:
             world.absences, world.user_group = reserved.absences(world.absences), reserved.groups
         if acting.only_in_python:

@@ -10,6 +10,8 @@ import numpy as np
 
 from faultsim._core.decisions import Decision
 from faultsim.arrays import Floats, Integers
+from faultsim.data.failures import FailureTrace
+from faultsim.data.node_parts import parts_down
 from faultsim.data.slurm_site import SlurmAssociation, SlurmNode, SlurmPartition, SlurmQos, SlurmRecord
 from faultsim.data.workload import Workload
 from faultsim.data.world import AskRows
@@ -50,6 +52,8 @@ class SlurmDecisions(Scheduler):
         Nodes that are closed to most jobs at known times.
     engine : str, default "core"
         Which controller decides: "core" or "reference".
+    failures : FailureTrace, optional
+        The failures of the run, some of which may be of parts of nodes.
 
     Raises
     ------
@@ -75,6 +79,7 @@ class SlurmDecisions(Scheduler):
         numbers: Integers | None = None,
         reservations: SlurmReservations | None = None,
         engine: str = "core",
+        failures: FailureTrace | None = None,
     ) -> None:
         parts = machine.site_parts()
         if parts is None:
@@ -106,6 +111,7 @@ class SlurmDecisions(Scheduler):
         self._waits, self._runs = (np.zeros(self._jobs.rows, np.bool_) for _ in range(2))
         self._run_count = self._wait_count = 0
         self._down = np.empty(0, np.int32)
+        self._incomplete = _Incomplete(machine, failures)
         self._now, self._news, self._wake = -math.inf, self._begin, -math.inf
 
     def asks(self, asks: AskRows) -> AskRows:
@@ -189,7 +195,7 @@ class SlurmDecisions(Scheduler):
                 self._runs[job], self._waits[job] = False, again
                 self._wait_count += again
             self._run_count = len(running)
-        down = decision.down
+        down = self._incomplete.with_nodes(decision.down, now)
         if (len(down) or len(self._down)) and not np.array_equal(down, self._down):
             for number in np.setxor1d(down, self._down).tolist():
                 controller.node(self._place[number], number not in down)
@@ -209,6 +215,32 @@ class SlurmDecisions(Scheduler):
             self._news = now
         self._waits[new] = True
         self._wait_count = len(queue)
+
+
+class _Incomplete:
+    """The nodes of which a part is down, on which Slurm starts no job (model.md#slurm-parts)."""
+
+    def __init__(self, machine: Machine, failures: FailureTrace | None) -> None:
+        self._edges: list[tuple[float, int, int]] = []  # when a part of a node goes down (1) or comes up (-1)
+        part, has = None if failures is None else failures.part_amounts(), machine.node_amounts()
+        if failures is not None and part is not None and has is not None:
+            rows = part.any(axis=1) & (failures.downtime > 0)
+            begin, end = failures.time[rows], (failures.time + failures.downtime)[rows]
+            parts = parts_down(begin, end, failures.node[rows], part[rows], has)
+            for since, until, node, amounts in zip(*(column.tolist() for column in parts), strict=True):
+                if any(amounts):
+                    self._edges += [(since, node, 1), (until, node, -1)]
+        self._edges.sort(reverse=True)
+        self._down: dict[int, int] = {}  # how many parts of a node are down
+
+    def with_nodes(self, down: Integers, now: float) -> Integers:
+        """These nodes, and those of which a part is down now."""
+        while self._edges and self._edges[-1][0] <= now:
+            _, node, change = self._edges.pop()
+            self._down[node] = self._down.get(node, 0) + change
+            if not self._down[node]:
+                del self._down[node]
+        return np.union1d(down, [*self._down]).astype(np.int32) if self._down else down
 
 
 class _Jobs:

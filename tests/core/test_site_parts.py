@@ -218,6 +218,20 @@ def test_the_ledger_of_cores_is_that_of_the_engine(part):
 
 
 @ENGINES
+def test_slurm_drains_a_node_of_which_a_part_is_down(engine):
+    """The GPU that fails is not that of the job that runs; the others wait until it is up."""
+    log = fs.Workload(
+        [0, 5, 20], [100, 30, 30], [1] * 3, columns={"cores": [1] * 3, "nodes": [1] * 3, "gpus": [1, 1, 0]}
+    )
+    trace = traced((10, "gpus:1", 500), coin=0.2)
+    assert trace.part_units()[0] * 4 >= 2
+    found = run(log, trace, engine, scheduler=fs.Slurm())
+    assert found.jobs["restarts"].tolist() == [0, 0, 0]
+    assert found.jobs["start"].tolist()[:2] == [0, 5]
+    assert 510 <= found.jobs["start"][2] <= 540
+
+
+@ENGINES
 def test_changes_name_parts(engine):
     log = jobs([100, 100], gpus=[2, 2])
     options = {"failures": traced((10, "gpus:3", 50), (20, "gpus:4", 0)), "recovery": fs.Hold(), "record": True}
@@ -256,6 +270,7 @@ def test_waits_know_parts():
 
 
 REFUSED = [
+    ({"scheduler": fs.Slurm(), "recovery": fs.Hold()}, "Slurm keeps no job on a node that fails, as Hold("),
     ({"machine": fs.Cluster(1)}, "cluster:1 take whole nodes"),
     (
         {"scheduler": fs.External(at=("schedule", "failure"))},

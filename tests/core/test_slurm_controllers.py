@@ -5,6 +5,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.simulation import slurm_run
+from helpers.site_runs import drawn_parts
 from helpers.slurm_sites import Both, random_site, stay_off, with_reservations
 from helpers.thresholds import least
 
@@ -56,6 +57,29 @@ def test_both_controllers_keep_reservations(tmp_path, pairs, seed):
             result = run((conf, log, failures), reservations=reserved)
             if result is not None:
                 stay_off(result, reserved, conf.site)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_job_starts_beside_a_part_that_is_down(tmp_path, pairs, seed):
+    """Both controllers say the same, and both engines run it."""
+    rng = np.random.default_rng(seed)
+    for each in range(SITES * seed, SITES * (seed + 1)):
+        conf, log, failures = random_site(tmp_path, each)
+        if failures is None:
+            continue
+        parts = drawn_parts(rng, conf.site, failures)
+        failures = fs.FailureTrace(failures.time, failures.node, failures.downtime, part=parts, span=failures.span)
+        found = [run((conf, log, failures), engine=engine) for engine in ("core", "reference")]
+        if found[0] is None:
+            assert found[1] is None
+            continue
+        assert np.array_equal(found[0].jobs["start"], found[1].jobs["start"], equal_nan=True)
+        stays = found[0].allocations
+        node, first = stays["nodes"], stays["node_offsets"]
+        for at, begin in enumerate(stays["begin"].tolist()):
+            here = np.isin(failures.node, node[first[at] : first[at + 1]]) & (failures.time <= begin)
+            assert not (here & (begin < failures.time + failures.downtime)).any()
+    assert sum(pair.acts for pair in pairs) > 0
 
 
 @pytest.mark.parametrize("seed", range(10))

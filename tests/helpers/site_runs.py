@@ -88,17 +88,22 @@ def drawn_run(rng, n):
     return fs.Run(log, site, **options)
 
 
+def drawn_parts(rng, machine, trace):
+    """A part of its node for each failure, and for some the whole node."""
+    parts = []
+    for row in machine.node_amounts()[trace.node]:
+        at = int(rng.choice(np.flatnonzero(row)))
+        amount = int(rng.integers(1, row[at] + 1))
+        parts.append("" if rng.random() < 0.25 else f"{('cores', 'memory', 'gpus')[at]}:{amount}")
+    return parts
+
+
 def with_parts(rng, run):
     """The run with failures, most of which take a part of a node."""
     if run.failures is None or not len(run.failures):
         return None
-    has = run.machine.node_amounts()[run.failures.node]
-    parts = []
-    for row in has:
-        at = int(rng.choice(np.flatnonzero(row)))
-        amount = int(rng.integers(1, row[at] + 1))
-        parts.append("" if rng.random() < 0.25 else f"{('cores', 'memory', 'gpus')[at]}:{amount}")
     trace = run.failures
+    parts = drawn_parts(rng, run.machine, trace)
     downtime = np.where(rng.random(len(trace)) < 0.4, rng.integers(20, 200, len(trace)), trace.downtime)
     named = fs.FailureTrace(trace.time, trace.node, downtime, coin=trace.coin, part=parts, span=trace.span)
     return run.with_options(failures=named)
