@@ -8,6 +8,7 @@ import numpy as np
 
 from faultsim.arrays import Flags, Floats, LongIntegers
 from faultsim.data.event_kinds import EventKind
+from faultsim.data.node_parts import parts_down
 from faultsim.plot.base import shapes_of
 from faultsim.plot.held_runs import Runs
 from faultsim.plot.theme import current
@@ -23,6 +24,7 @@ CROSS = 4.5  # points
 HALO = 2.6  # width of the edge in the ground's colour around a mark
 PALE = 0.6  # opacity of stays that a failure ended
 HATCH = "/////"
+PART_HATCH = "....."
 PAIRS = 1 << 20  # of an instant and a stay, compared at a time
 
 
@@ -67,6 +69,35 @@ def down_times(result: "Result", *, free: bool) -> Down:
     nodes = columns[0].astype(np.int64)
     kept = ~_is_held(result, nodes, columns[1])
     return Down(nodes[kept], columns[1][kept], columns[2][kept])
+
+
+def draw_parts(ax: "Axes", result: "Result", scaled: Callable[[Floats], Floats]) -> "list[Artist]":
+    """Parts of nodes that are down, dotted over the jobs, as high as their share of what the node has of the resource.
+
+    Returns what the legend shows.
+    """
+    from matplotlib.patches import Patch
+
+    has = result.machine.node_amounts()
+    part = None if result.failures is None else result.failures.part_amounts()
+    if result.failures is None or part is None or has is None:
+        return []
+    trace, finish = result.failures, result.span[1]
+    rows = part.any(axis=1) & (trace.downtime > 0) & (trace.time <= finish)
+    end = np.minimum((trace.time + trace.downtime)[rows], finish)
+    parts = parts_down(trace.time[rows], end, trace.node[rows], part[rows], has)
+    high = (parts.amounts / np.maximum(has[parts.node], 1)).max(axis=1, initial=0.0)
+    if not high.any():
+        return []
+    first = parts.node + 1 - high
+    corners = np.empty((len(high), 4, 2))
+    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = scaled(parts.begin)[:, None], scaled(parts.end)[:, None]
+    corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + high)[:, None]
+    _hatch(ax, corners, PART_HATCH, current().kill)
+    shown, said = current(), "part of a node down"
+    return [
+        Patch(facecolor=shown.ground, edgecolor=shown.kill, alpha=PALE, hatch=PART_HATCH, linewidth=0.0, label=said)
+    ]
 
 
 def _is_held(result: "Result", node: LongIntegers, at: Floats) -> Flags:
@@ -221,10 +252,10 @@ def draw_rectangles(
         autolim=False,
     )
     if hatch:
-        _hatch(ax, corners, hatch)
+        _hatch(ax, corners, hatch, current().ground)
 
 
-def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
+def _hatch(ax: "Axes", corners: Floats, hatch: str, colour: str) -> None:
     """Hatch bars as one shape: matplotlib draws the pattern once for each shape, in half a millisecond."""
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
@@ -234,7 +265,7 @@ def _hatch(ax: "Axes", corners: Floats, hatch: str) -> None:
     shape = PathCollection(
         [Path(points, codes)],
         facecolors="none",
-        edgecolors=current().ground,
+        edgecolors=colour,
         linewidths=0.0,
         alpha=PALE,
         rasterized=True,

@@ -11,7 +11,16 @@ from faultsim.arrays import Flags, Floats, LongIntegers, Values
 from faultsim.data.event_kinds import EventKind
 from faultsim.entries import entry
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
-from faultsim.plot.failure_marks import HATCH, PALE, Down, down_times, draw_failures, draw_rectangles, swatch
+from faultsim.plot.failure_marks import (
+    HATCH,
+    PALE,
+    Down,
+    down_times,
+    draw_failures,
+    draw_parts,
+    draw_rectangles,
+    swatch,
+)
 from faultsim.plot.given import result_of
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 from faultsim.plot.lanes import lanes
@@ -46,9 +55,10 @@ def plot_gantt(
 
     Jobs that touch have different colors (with `by`, those of its class), unless one touches 20 or more others, or the
     run is so long that a job is smaller than a pixel. Nodes are held from the decision on, so start delays are part of
-    a bar. A cross marks each failure, red if it killed a job; down nodes are gray, and stays ended by a failure (or
-    `NodeStealing`) are hatched. Reservations are hatched areas behind the jobs; where rows are no particular nodes,
-    only those of all nodes are drawn.
+    a bar. A cross marks each failure, red if it killed a job; down nodes are gray, parts of nodes that are down are
+    dotted, as high as their share of the node, and stays ended by a failure (or `NodeStealing`) are hatched.
+    Reservations are hatched areas behind the jobs; where rows are no particular nodes, only those of all nodes are
+    drawn.
 
     More than 30,000 rectangles are drawn as a bitmap of 1280 x 640 pixels: a pixel has the color of the job (or jobs of
     one color) that held most of it, as opaque as it was in use, and stays ended by a failure are paler. So hundreds of
@@ -133,6 +143,8 @@ def drawn_gantt(
                 sides = left[row][some], right[row][some], first[some], count[some]
                 few_bars = len(row) <= EDGES_UP_TO
                 draw_rectangles(ax, *sides, fills, kind[row][some], hatch=hatch, edges=few_bars)
+    if not stacked:
+        marks += draw_parts(ax, result, scaled)
     if lost.any():
         marks.append(swatch("ended by a failure", FILLS[0], PALE, None if few is None else HATCH))
     label = "nodes, as they were allocated" if stacked else "node"

@@ -34,11 +34,12 @@ def plot_resources(
     title: str = "",
     theme: ThemeName | None = None,
 ) -> "Axes":
-    """Draw what jobs hold of a resource of a site over time, and upon it what is stranded: free, and of no use.
+    """Draw what jobs hold of a resource of a site over time, upon it what is stranded, and from above what is down.
 
     Means over 300 equal parts of the run are drawn. Free GPUs of a node are stranded while jobs wait for GPUs and each
-    of them lacks cores or memory there (model.md#stranded). The legend has the means over the run, as
-    `Result.utilization` and `Result.stranded`.
+    of them lacks cores or memory there (model.md#stranded). Down is what is free of nodes that are down, and parts of
+    nodes that failed, but for what held jobs keep. The legend has the means over the run, as `Result.utilization` and
+    `Result.stranded`.
 
     Parameters
     ----------
@@ -68,17 +69,21 @@ def plot_resources(
     bounds, found = over_time(run, _PARTS)
     if resource not in found:
         raise OptionError(f"plot_resources: the site has no {_WORDS[resource]}; it has {', '.join(found)}")
-    held, stranded = (100.0 * share for share in found[resource])
+    held, stranded, down = (100.0 * share for share in found[resource])
     ax = axes(ax)
     length = float(bounds[-1] - bounds[0])
     unit, word = next((unit, word) for least, unit, word in _UNITS if length >= least)
     at = (bounds - bounds[0]) / unit
-    means = [float(np.mean(each)) for each in (held, stranded)]
+    means = [float(np.mean(each)) for each in (held, stranded, down)]
     ax.stairs(held, at, fill=True, color=colour(0), label=f"held, mean {means[0]:.1f} %")
     ax.stairs(
         held + stranded, at, baseline=held, fill=True, facecolor=current().ground, edgecolor=colour(1), hatch="////",
         linewidth=0.0, label=f"stranded, mean {means[1]:.1f} %",
     )  # fmt: skip
+    if down.any():
+        whole = np.full_like(down, 100.0)
+        said = f"down, mean {means[2]:.1f} %"
+        ax.stairs(whole, at, baseline=whole - down, fill=True, color=current().down, label=said)
     ax.set_xlim(0.0, max(float(at[-1]), 1e-9))
     ax.set_ylim(0.0, 100.0)
     tidy(ax, x=f"{word} since the first submit", y=f"{_WORDS[resource]} of the site (%)", title=verbatim(title))

@@ -16,6 +16,7 @@ from faultsim.plot.given import results_of
 from faultsim.plot.held_runs import stay_nodes
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.part import require_over
+from faultsim.results.site_use import cores_down
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,6 +183,22 @@ def _rows(
     return ax
 
 
+def _mark_down(ax: "Axes", run: "Result") -> None:
+    """From 100 % down, the cores of nodes that jobs share which are down, if it is known."""
+    if run.failures is None or run.capacity == run.machine.nodes or not run.settings["record"]:
+        return
+    try:
+        begin, end, cores = cores_down(run)
+    except OptionError:  # how the cores of a job of any number of nodes are shared out is not recorded
+        return
+    if len(cores):
+        origin, _, _, seconds = _extent({"": run})
+        at, value = _thinned(*_steps(begin, end, 100.0 * cores / run.capacity), run.span[1])
+        at = (np.append(at, run.span[1]) - origin) / seconds
+        top = 100.0 - np.append(value, value[-1])
+        ax.fill_between(at, top, 100.0, step="post", color=current().down, linewidth=0, label="cores down", zorder=0)
+
+
 def _mark_failures(ax: "Axes", runs: "Mapping[str, Result]") -> None:
     """A tick at the upper edge for each failure, red if it killed a job (only known for a recorded run).
 
@@ -236,7 +253,8 @@ def plot_utilization(
     Nodes count from the decision to start a job to its end, as allocated (grown or rounded up). So the mean, over the
     span of the run, is the metric ``utilization``. If there are more steps than a figure can show, means over equal
     spans are drawn. Ticks at the upper edge are failures, in a recorded run red if they killed a job; of several runs
-    they are drawn if all have the same ones.
+    they are drawn if all have the same ones. Of a recorded run on nodes that jobs share, cores that are down are a gray
+    area at the upper edge.
 
     Parameters
     ----------
@@ -276,6 +294,7 @@ def plot_utilization(
         (run,), (label,) = named.values(), named
         drawn = _alone(ax, run, steps[0], colour(0))
         drawn.set_ylim(0, 105)
+        _mark_down(drawn, run)
         if means[0] is not None:
             text = ", ".join(filter(None, (verbatim(label), said[0])))
             drawn.axhline(means[0], color=colour(1), linewidth=1.0, linestyle="--", label=text)

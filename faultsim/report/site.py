@@ -38,9 +38,8 @@ def shared_nodes(result: "Result", draw: Draw) -> Iterator[Part]:
         return
     yield _ledger(ledger)
     for name in ledger["resource"].tolist():
-        said = (
-            f"{_WORDS[name].capitalize() if name != 'gpus' else 'GPUs'} over time: held, stranded (free, and of no use)"
-        )
+        word = _WORDS[name].capitalize() if name != "gpus" else "GPUs"
+        said = f"{word} over time: held, stranded (free, and of no use), and down"
         yield draw(lambda name=name: plot_resources(result, name), said, said)
     yield _reasons(result, column)
 

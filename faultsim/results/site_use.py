@@ -151,28 +151,37 @@ def ledger_of(result: Shared) -> dict[str, Values]:
     return found | {"idle": np.maximum(rest, 0.0)}
 
 
-def over_time(result: Shared, parts: int) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
-    """The bounds of equal parts of the span, and resource -> shares of it that jobs held and that were stranded there.
+class SharesOverTime(NamedTuple):
+    """Shares of a resource in equal parts of a span: what jobs held, what was stranded, and what was down."""
+
+    held: Floats
+    stranded: Floats
+    down: Floats
+
+
+def over_time(result: Shared, parts: int) -> tuple[Floats, dict[str, SharesOverTime]]:
+    """The bounds of equal parts of the span, and the shares of each resource there.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> log = fs.Workload([0, 0], [10, 10], [1, 1], columns={"cores": [4, 1], "gpus": [0, 1]})
     >>> run = fs.simulate(log, "site:n=1x4cx2v100", record=True)
-    >>> over_time(run, 2)[1]["gpus"]
-    (array([0. , 0.5]), array([1., 0.]))
+    >>> over_time(run, 2)[1]["gpus"].stranded
+    array([1., 0.])
     """
     use = Use(result, "use over time")
     bounds = np.linspace(*result.span, parts + 1)
-    spans = list(Sweep(use, "use over time").spans())
+    spans = list(_Lost(use, "use over time").spans())
     begin, end = (np.array([each[at] for each in spans]) for at in (0, 1))
-    lost = np.array([amounts for *_, amounts in spans]).reshape(-1, 3)
+    lost = np.array([amounts for *_, amounts in spans]).reshape(-1, 6)
     total = use.has.sum(axis=0)
     found = {}
     for at, name in enumerate(RESOURCES):
         if total[at] > 0:
-            held = _mean_over(bounds, use.begin, use.end, use.shares[:, at]) / total[at]
-            found[name] = held, _mean_over(bounds, begin, end, lost[:, at]) / total[at]
+            held = _mean_over(bounds, use.begin, use.end, use.shares[:, at])
+            stranded, down = (_mean_over(bounds, begin, end, lost[:, k]) for k in (at, at + 3))
+            found[name] = SharesOverTime(*(each / total[at] for each in (held, stranded, down)))
     return bounds, found
 
 
@@ -323,6 +332,67 @@ def _outages(trace: FailureTrace) -> tuple[Values, Values, Values]:
     return whole.time, whole.node, whole.downtime
 
 
+def cores_down(result: Shared) -> tuple[Floats, Floats, Floats]:
+    """From when to when how many cores are down that no job holds: the sum at any time is that of the ledger.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload([0], [10], [1], columns={"cores": [1]})
+    >>> trace = fs.FailureTrace([2], [0], [5], part=["cores:3"], span=60)
+    >>> run = fs.simulate(log, "site:n=1x8c", failures=trace, recovery="requeue", record=True)
+    >>> cores_down(run)
+    (array([2.]), array([7.]), array([3.]))
+    """
+    use = Use(result, "cores that are down")
+    if ((use.asks.nodes[use.job] == 0) & (use.count > 1) & ~use.exclusive).any():
+        raise OptionError("cores that are down are not known: a job of any number of nodes is on several")
+    parts, kept = _parts_down(use)
+    lost = (parts.amounts - kept)[:, 0]
+    rows = list(zip(parts.begin.tolist(), parts.end.tolist(), lost.tolist(), strict=True))
+    stays = _StaysOn(use)
+    for node, begin, end in _node_outages(result.failures):
+        # All cores of the node, but for what jobs hold and what is down by itself.
+        rows.append((begin, end, int(use.has[node, 0])))
+        here = stays.on(node)
+        here = here[(use.begin[here] < end) & (use.end[here] > begin)]
+        share = np.where(use.exclusive[here], use.has[node, 0], use.shares[here, 0] // use.count[here])
+        rows += [
+            (max(begin, since), min(end, until), -cores)
+            for since, until, cores in zip(
+                use.begin[here].tolist(), use.end[here].tolist(), share.tolist(), strict=True
+            )
+        ]
+        beside = (parts.node == node) & (parts.begin < end) & (parts.end > begin) & (lost > 0)
+        rows += [
+            (max(begin, since), min(end, until), -cores)
+            for since, until, cores in zip(
+                parts.begin[beside].tolist(), parts.end[beside].tolist(), lost[beside].tolist(), strict=True
+            )
+        ]
+    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    since, until = np.clip(table[:, 0], *result.span), np.clip(table[:, 1], *result.span)
+    shown = (since < until) & (table[:, 2] != 0)
+    return since[shown], until[shown], table[shown, 2]
+
+
+def _node_outages(trace: FailureTrace | None) -> list[tuple[int, float, float]]:
+    """Node, begin and end of each time in which a node is down."""
+    found: list[tuple[int, float, float]] = []
+    if trace is None:
+        return found
+    time, node, downtime = _outages(trace)
+    for at in np.lexsort((time, node)).tolist():
+        one, begin, end = int(node[at]), float(time[at]), float(time[at] + downtime[at])
+        if begin == end:
+            continue
+        if found and found[-1][0] == one and begin <= found[-1][2]:
+            found[-1] = (one, found[-1][1], max(end, found[-1][2]))
+        else:
+            found.append((one, begin, end))
+    return found
+
+
 class _Parts(NamedTuple):
     """The parts of nodes that failures take down, and how much of each of them held jobs have."""
 
@@ -393,9 +463,13 @@ class _StaysOn:
         early = (times[at] == events["time"][ends]) & (ends < fails[first][at])
         self.gone = set(zip(events["job"][ends[early]].tolist(), events["time"][ends[early]].tolist(), strict=True))
 
+    def on(self, node: int) -> Indices:
+        """All stays on a node."""
+        return self.stay[self.bounds[node] : self.bounds[node + 1]]
+
     def at(self, node: int, time: float) -> list[tuple[int, LongIntegers]]:
         """The jobs on a node when it fails, by index, with their shares."""
-        use, stays = self.use, self.stay[self.bounds[node] : self.bounds[node + 1]]
+        use, stays = self.use, self.on(node)
         here = stays[(use.begin[stays] < time) & (use.end[stays] >= time)]
         found = []
         for stay in here[np.argsort(use.job[here], kind="stable")].tolist():
