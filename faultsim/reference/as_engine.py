@@ -163,11 +163,13 @@ class ReferenceEngine:
     def submit(self, *columns: Any) -> None:
         self._told.submit(*columns)
 
-    def submit_one(self, *job: Any) -> None:
-        self._told.submit_one(*job)
+    def submit_one(
+        self, submit: float, runtime: float, estimate: float, size: int, columns: Mapping[str, Values]
+    ) -> None:
+        self._told.submit_one(submit, runtime, estimate, size, columns)
 
-    def foresee(self, *columns: Any) -> None:
-        self._told.foresee(*columns)
+    def foresee(self, begin: Floats, end: Floats, node: Integers, p: float) -> None:
+        self._told.foresee(begin, end, node, p)
 
     def end_job(self, row: object) -> None:
         self._told.end_job(row)

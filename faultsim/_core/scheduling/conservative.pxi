@@ -25,7 +25,8 @@
 #
 # Fields of plan_t: `begin` and `end` of the reservation of each job (begin = inf: none); `gain`, what was given back
 # since the last sweep began, and `gains`, that and what was given back in the sweep before; `soonest`, before which no
-# reservation begins; `rebuild`, whether a disturbance happened since the last pass; `last_pass`, its time.
+# reservation begins; `rebuild`, whether a disturbance happened since the last pass, or none has been made; `last_pass`,
+# its time.
 #
 # A pass over very many jobs can be interrupted: signals are checked after PLANNED_WITHOUT_LOOK jobs, some 0.1 s.
 # Shorter passes are never broken off, and cost nothing more.
@@ -219,5 +220,4 @@ cdef plan_t *open_plan(sim_t *s) except NULL:
         p.begin[i] = INFINITY
     no_gain(&p.gain)
     p.rebuild = True
-    p.last_pass = -INFINITY
     return p
