@@ -174,23 +174,30 @@ cdef bint try_listed(slurm_t *s, const slurm_form_t *f, const slurm_room_t *room
 
 
 cdef void busy_first(slurm_t *s, const slurm_form_t *f, fill_t *fill, const uint64_t *idle) noexcept nogil:
-    """By weight, first the nodes that hold a job now, by index."""
-    cdef int32_t i, node, best
-    cdef bint own
-    while not fill_done(fill) and fill.most != 0:
-        best = -1
+    """By weight; within a weight first the nodes that hold a job now, then the idle ones, by index.
+
+    Slurm turns to the idle nodes of a weight also where the others were enough, so that one more node is taken.
+    """
+    cdef int32_t i, node, is_idle
+    cdef int64_t lowest = 0
+    cdef bint found, over = fill_done(fill) or fill.most == 0
+    while not over:
+        found = False
         for i in range(s.n_listed):
             node = s.listed[i]
-            if mask_has(s.chosen, node):
-                continue
-            own = mask_has(idle, node)
-            if best < 0 or s.keys[node] < s.keys[best] or (
-                s.keys[node] == s.keys[best] and not own and mask_has(idle, best)
-            ):
-                best = node
-        if best < 0:
+            if not mask_has(s.chosen, node) and (not found or s.keys[node] < lowest):
+                lowest, found = s.keys[node], True
+        if not found:
             return
-        fill_take(s, f, fill, best)
+        for is_idle in range(2):
+            for i in range(s.n_listed):
+                node = s.listed[i]
+                if s.keys[node] != lowest or mask_has(idle, node) != is_idle or mask_has(s.chosen, node):
+                    continue
+                fill_take(s, f, fill, node)
+                if fill_done(fill) or fill.most == 0:
+                    over = True
+                    break
 
 
 cdef void least_loaded(slurm_t *s, const slurm_form_t *f, fill_t *fill, const slurm_room_t *room) noexcept nogil:

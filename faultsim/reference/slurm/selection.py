@@ -163,11 +163,7 @@ class Selection:
             if not fill.done():
                 fill.take(node)
         if idle_now is not None:
-            by_weight = sorted(avail, key=lambda node: (self._keys[node], idle_now[node], node))
-            for node in by_weight:
-                if fill.done() or not fill.most:
-                    break
-                fill.take(node)
+            self._busy_first(avail, idle_now, fill)
         elif room.site.least_loaded or partition.lln:
             self._least_loaded(avail, room, fill)
         elif room.site.pack_serial_at_end and ask.need == 1 and ask.min_nodes <= 1:
@@ -176,6 +172,22 @@ class Selection:
         else:
             self._best_fit(ask, avail, fill)
         return fill.chosen if fill.enough() else None
+
+    def _busy_first(self, avail: dict[int, int], idle_now: Sequence[bool], fill: _Fill) -> None:
+        """By weight; within a weight first the nodes that hold a job now, then the idle ones, by index.
+
+        Slurm turns to the idle nodes of a weight also where the others were enough, so that one more node is taken.
+        """
+        over = fill.done() or not fill.most
+        for key in sorted({self._keys[node] for node in avail}):
+            for idle in () if over else (False, True):
+                for node in sorted(avail):
+                    if self._keys[node] != key or idle_now[node] != idle or node in fill.chosen:
+                        continue
+                    fill.take(node)
+                    if fill.done() or not fill.most:
+                        over = True
+                        break
 
     def _best_fit(self, ask: Ask, avail: dict[int, int], fill: _Fill) -> None:
         """Consecutive best fit: runs of neighbours of equal key, the fullest that is sufficient first."""

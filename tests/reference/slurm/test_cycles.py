@@ -76,6 +76,15 @@ def test_a_job_stays_off_a_reservation_that_its_limit_reaches(tmp_path: Path) ->
     assert plans == [(2, 1230.0, [0, 1, 2, 3])]
 
 
+@pytest.mark.parametrize(("busy", "planned"), [("", [0, 1]), ("SchedulerParameters=bf_busy_nodes", [0, 1, 2])])
+def test_with_busy_nodes_first_one_idle_node_more_is_taken(tmp_path: Path, busy: str, planned: list[int]) -> None:
+    """Nodes 0 and 1, which are in use, are enough when they are free; of the idle ones Slurm takes one on top."""
+    jobs = [running(8, [0], 600.0), running(9, [1], 600.0), running(7, [3], 6000.0)]
+    job = Waiting(1, Ask(min_nodes=1, max_nodes=0, tasks=16), partitions=("batch",), limit=5.0, priority={"": 1})
+    _, plans = shown(backfill_cycle(State(site_of(tmp_path, busy), waiting=[job], running=jobs), 0.0))
+    assert plans == [(1, 600.0, planned)]
+
+
 @pytest.mark.parametrize(
     ("more", "tested"),
     [
