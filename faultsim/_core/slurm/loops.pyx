@@ -243,17 +243,18 @@ cdef bint finds_when_empty(slurm_t *s, const slurm_form_t *f) noexcept nogil:
     """Whether a job that found no nodes would find some if what it was offered were empty."""
     cdef int32_t i, n = 0
     cdef uint64_t rest
+    cdef bint busy = False
     for i in range(s.words):
         rest = s.open_[i] & f.nodes[i]
         n += fs_popcount(rest)
-        if rest & s.cleaning[i]:
-            return True
+        busy |= (rest & s.cleaning[i]) != 0
         s.candidates[i] = rest
         while rest and not s.preempts:
-            if s.room.whole[64 * i + fs_lowest(rest)]:
-                return True
+            busy |= s.room.whole[64 * i + fs_lowest(rest)] != 0
             rest &= rest - 1
-    return n >= f.least and slurm_choose(s, f, s.candidates, &s.empty) >= 0
+    if busy and not f.gpus:
+        return True              # a test that leaves no marks in the keys of nodes
+    return (n >= f.least and slurm_choose(s, f, s.candidates, &s.empty) >= 0) or busy
 
 
 cdef bint stays_clear(slurm_t *s, const slurm_job_t *job, const slurm_form_t *f, double now) noexcept nogil:

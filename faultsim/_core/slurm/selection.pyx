@@ -289,10 +289,15 @@ cdef void consecutive_best_fit(slurm_t *s, const slurm_form_t *f, fill_t *fill) 
 
 
 cdef int32_t lay_out(slurm_t *s, const slurm_form_t *f) noexcept nogil:
-    """CPUs on each chosen node: one task on each, then one more on each in turn."""
-    cdef int32_t i, node, n = 0
-    cdef int64_t left, before
+    """CPUs on each chosen node: one task on each, then one more on each in turn that has room for a whole one.
+
+    After a turn that leaves no node room for a whole task, the other tasks are laid on all nodes in turn: each gets the
+    CPUs that are left of a node, down to none.
+    """
+    cdef int32_t i, most, n = 0
+    cdef int64_t left
     cdef uint64_t rest
+    cdef bint anywhere = True, room_for_more
     for i in range(s.words):
         rest = s.chosen[i]
         while rest:
@@ -304,19 +309,19 @@ cdef int32_t lay_out(slurm_t *s, const slurm_form_t *f) noexcept nogil:
             s.found_cpus[i] = s.empty.cores[s.found[i]]
         return n
     for i in range(n):
-        s.tasks_on[i] = 1
+        most = s.chosen_cpus[s.found[i]]
+        s.found_cpus[i] = min(f.per_task, most)
+        anywhere &= s.found_cpus[i] == most
     left = max(f.tasks, f.need // max(1, f.per_task)) - n
     while left > 0:
-        before = left
+        room_for_more = False
         for i in range(n):
-            node = s.found[i]
-            if left > 0 and (s.tasks_on[i] + 1) * f.per_task <= s.chosen_cpus[node]:
-                s.tasks_on[i] += 1
+            most = s.chosen_cpus[s.found[i]]
+            if left > 0 and (anywhere or most - s.found_cpus[i] >= f.per_task):
+                s.found_cpus[i] = min(s.found_cpus[i] + f.per_task, most)
                 left -= 1
-        if left == before:
-            break
-    for i in range(n):
-        s.found_cpus[i] = s.tasks_on[i] * f.per_task
+                room_for_more |= most - s.found_cpus[i] >= f.per_task
+        anywhere |= not room_for_more
     return n
 
 

@@ -155,16 +155,15 @@ class _Pass:
         return True
 
     def _busy(self, job: Waiting, partition: str, usable: list[int], features: list[bool], least: int) -> bool:
-        """Whether a job that found no nodes would find some if its usable nodes were empty."""
+        """Whether a job that found no nodes would find some if its usable nodes were empty.
+
+        The test is made in any case, as Slurm makes it: it leaves its marks in the keys of nodes.
+        """
         site, part = self._site, self._site.partitions[partition]
         nodes = [node for node in usable if features[node]]
-        if any(node in self._cleaning for node in nodes):
-            return True
-        if not site.preempts and any(self._room.exclusive[node] for node in nodes):
-            return True
-        if len(nodes) < least:
-            return False
-        return self._selection.choose(job.ask, nodes, Room(site), part) is not None
+        found = len(nodes) >= least and self._selection.choose(job.ask, nodes, Room(site), part) is not None
+        held = not site.preempts and any(self._room.exclusive[node] for node in nodes)
+        return found or held or any(node in self._cleaning for node in nodes)
 
     def _refuse(self, job: Waiting, partition: str, reason: str) -> None:
         self._done.reasons[job.job, partition] = reason

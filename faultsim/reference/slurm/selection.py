@@ -252,22 +252,27 @@ class Selection:
 
     @staticmethod
     def _layout(ask: Ask, found: dict[int, int], room: Room, partition: SlurmPartition) -> dict[int, int]:
-        """CPUs on each chosen node: one task on each, then one more on each in turn."""
+        """CPUs on each chosen node: one task on each, then one more on each in turn that has room for a whole one.
+
+        After a turn that leaves no node room for a whole task, the other tasks are laid on all nodes in turn: each gets
+        the CPUs that are left of a node, down to none.
+        """
         nodes = sorted(found)
         if is_exclusive(ask, partition):
             return {node: room.site.cores[node] for node in nodes}
         per_task = ask.cpus_per_task
-        tasks = dict.fromkeys(nodes, 1)
+        cpus = {node: min(per_task, found[node]) for node in nodes}
         left = max(ask.tasks, ask.need // max(1, per_task)) - len(nodes)
+        anywhere = all(cpus[node] == found[node] for node in nodes)
         while left > 0:
-            before = left
+            room_for_more = False
             for node in nodes:
-                if left > 0 and (tasks[node] + 1) * per_task <= found[node]:
-                    tasks[node] += 1
+                if left > 0 and (anywhere or found[node] - cpus[node] >= per_task):
+                    cpus[node] = min(cpus[node] + per_task, found[node])
                     left -= 1
-            if left == before:
-                break
-        return {node: tasks[node] * per_task for node in nodes}
+                    room_for_more |= found[node] - cpus[node] >= per_task
+            anywhere |= not room_for_more
+        return cpus
 
 
 class _Fill:

@@ -63,6 +63,26 @@ def test_one_task_goes_to_each_node_first(tmp_path: Path) -> None:
     assert started(state) == [(2, ["n1", "n2", "n3"], [6, 1, 1])]
 
 
+def test_the_last_task_has_what_is_left(tmp_path: Path) -> None:
+    """Of 5 and 7 CPUs two tasks of three fit on the second node; the fourth task has what is left of the first: two.
+
+    So the job gets 11 of the 12 CPUs for which it asks, as one of a recording got 19 of 20.
+    """
+    held = Running(1, "batch", 0.0, 10.0, [1], [3], [0], [{}])
+    ask = Ask(tasks=4, cpus_per_task=3, excluded=frozenset({0, 3}))
+    assert started(state_of(tmp_path, job(2, ask), running=(held,))) == [(2, ["n1", "n2"], [5, 6])]
+
+
+@pytest.mark.parametrize("cleaning", [set(), {1}, {0}])
+def test_a_test_of_empty_nodes_leaves_marks_also_beside_a_clean_up(tmp_path: Path, cleaning: set[int]) -> None:
+    """The job with GPUs finds none; the key of the node that would serve it if it were empty says so."""
+    held = Running(1, "batch", 0.0, 10.0, [0], [16], [0], [{"": 2}])
+    state = state_of(tmp_path, job(2, Ask(max_nodes=1, tasks=2, gpus=2)), running=(held,))
+    state.cleaning |= cleaning
+    assert started(state) == []
+    assert state.keys == [10 * 256 + 253, 511, 511, 511]
+
+
 @pytest.mark.skipif(not RUNS.is_dir(), reason="needs the recordings")
 @pytest.mark.parametrize("name", ["03s-scene", "03s-scene-lln", "08s-scene"])
 def test_passes_of_scenes_are_reproduced(name: str) -> None:
