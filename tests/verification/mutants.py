@@ -42,6 +42,8 @@ FEW_DIGESTS = [
 FEW_CPU = 15
 #: The soonest to notice what a run gives.
 DIGESTS = "tests/verification/test_digests.py"
+#: What becomes of memory that is out.
+STARVING = "tests/verification/test_starving.py"
 MOVING = ["tests/core/test_rescheduling.py", "tests/core/test_rescheduling_spares.py"]
 #: On nodes that jobs share: both engines, and the third program.
 ON_SITES = ["tests/core/test_site_engines.py", "tests/verification/test_plain_site.py"]
@@ -227,7 +229,9 @@ def concerning(path: str) -> list[str]:
     files += [file for file in more if file.parent.name not in ELSEWHERE]
     files.sort(key=lambda file: (Path(path).stem not in file.stem, not word.search(file.read_text())))
     names = [file.relative_to(ROOT).as_posix() for file in files]
-    return list(dict.fromkeys([*names, DIGESTS] if runs_change(path) else names))
+    if runs_change(path):
+        names += [DIGESTS, STARVING] if below.startswith("_core") else [DIGESTS]
+    return list(dict.fromkeys(names))
 
 
 def equivalent() -> dict[tuple[str, str, str], str]:

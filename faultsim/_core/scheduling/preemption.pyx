@@ -6,6 +6,7 @@ from libc.stdlib cimport qsort
 from faultsim._core.absences cimport absences_of, closed_to
 from faultsim._core.avoidance cimport free_of
 from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.contract cimport fs_require
 from faultsim._core.jobs cimport stop_job
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport BY_PREEMPTION, EV_RESCHEDULE, JOB_RUNNING, disturb, end_if_started, usable
@@ -37,8 +38,7 @@ cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil:
     cdef int64_t missing = <int64_t>s.need[head] - usable(s), missing_open = missing, there = 0, there_open = 0
     cdef const uint64_t *closed = NULL
     cdef int code
-    if key == NULL:
-        return 0
+    fs_require(key != NULL)      # an order of arrival is refused: it ranks no job before another one that runs
     if s.absences.state != NULL and closed_to(s, head, s.now, end_if_started(s, head), absences_of(s).closed):
         closed = absences_of(s).closed
         missing_open = <int64_t>s.need[head] - (s.free - free_of(s, closed))
