@@ -290,7 +290,9 @@ class CleanedUp(Record):
 
 @dataclass(frozen=True, slots=True)
 class NodeState(Record):
-    """``update_node: node n1 state set to DOWN``, or RESPONDING for ``Node n1 now responding``."""
+    """``update_node: node n1 state set to DOWN``; RESPONDING for ``Node n1 now responding``, and NOT_RESPONDING for
+    ``Nodes n[1-2] not responding``.
+    """
 
     node: str
     state: str

@@ -383,6 +383,11 @@ def _one_line_kinds() -> list[OneLine]:
             lambda time, line, found: NodeState(time, line, found[0], found[1]),
         ),
         OneLine(
+            (b"Nodes",),
+            rb"\] error: Nodes (\S+) not responding",
+            lambda time, line, found: NodeState(time, line, found[0], "NOT_RESPONDING"),
+        ),
+        OneLine(
             (b"Node",),
             rb"\] Node (\S+) now responding",
             lambda time, line, found: NodeState(time, line, found[0], "RESPONDING"),

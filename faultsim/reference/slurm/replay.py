@@ -20,8 +20,8 @@ from faultsim.reference.slurm.queue import reserved_away
 from faultsim.reference.slurm.selection import Selection, placed
 from faultsim.reference.slurm.state import Ask, Reserved, Room, Running, SlurmNodes, State, Waiting
 
-#: Seconds after which the clean-up of a job that ended by itself, or was killed, is over whatever the log says.
-CLEANED, KILLED = 1.0, 6.0
+#: Seconds after which the clean-up of a job is over though the log has no answer of its node.
+CLEANED = 6.0
 #: Seconds by which the line about a clean-up, or a node's answer, may be written after the state has changed: it is
 #: written when the locks have been given back, and a pass may begin before, or not.
 LATE_LINE, LATE_ANSWER = 0.02, 0.0
@@ -29,7 +29,7 @@ LATE_LINE, LATE_ANSWER = 0.02, 0.0
 LATE_START = 10
 #: Seconds between the last line about the clean-up of a job and the pass that it asks for.
 ASKED = 0.01
-#: As `CLEANED` and `KILLED`, for logs of a level that has no answers of nodes.
+#: The same of a job that ended by itself, or was killed, in logs of a level that has no answers of nodes.
 CLEANED_UNSEEN, KILLED_UNSEEN = 0.08, 0.2
 _MEBI = {"": 1.0, "K": 1.0 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
 
@@ -275,23 +275,22 @@ class Replay:
                 del self._cleaning[pair]
 
     def _node(self, record: lines.NodeState) -> None:
-        node = self.site.index.get(record.node)
-        if node is None:
-            return
-        self.last_end = record.time
+        """Note the state of nodes; those that do not respond are offered to no job."""
         state = record.state.upper()
-        if state.startswith(("DOWN", "DRAIN", "FAIL")):
-            self.state.up.discard(node)
-            if state.startswith("DOWN"):
-                self._pending_answer[node] = math.inf
-        elif state == "RESPONDING":
-            if self._pending_answer.get(node, 0.0) < math.inf:
-                self._pending_answer.pop(node, None)
+        for node in [self.site.index[name] for name in expanded(record.node) if name in self.site.index]:
+            self.last_end = record.time
+            if state.startswith(("DOWN", "DRAIN", "FAIL", "NOT_RESPONDING")):
+                self.state.up.discard(node)
+                if state.startswith("DOWN"):
+                    self._pending_answer[node] = math.inf
+            elif state == "RESPONDING":
+                if self._pending_answer.get(node, 0.0) < math.inf:
+                    self._pending_answer.pop(node, None)
+                    self.state.up.add(node)
+            elif node in self._pending_answer:
+                self._pending_answer[node] = record.time
+            else:
                 self.state.up.add(node)
-        elif node in self._pending_answer:
-            self._pending_answer[node] = record.time
-        else:
-            self.state.up.add(node)
 
     def _grace(self, record: lines.Grace) -> None:
         run = self._running.get(record.job)
@@ -386,8 +385,7 @@ class Replay:
                 del self._cleaning[pair]
         for pair, (since, killed) in list(self._cleaning.items()):
             age = time - since
-            limit = (KILLED_UNSEEN if killed else CLEANED_UNSEEN) if unseen else (KILLED if killed else CLEANED)
-            if age > limit:
+            if age > ((KILLED_UNSEEN if killed else CLEANED_UNSEEN) if unseen else CLEANED):
                 del self._cleaning[pair]
         for node, since in list(self._pending_answer.items()):
             if time - since > 1.5:

@@ -11,6 +11,7 @@ from faultsim.data import slurmctld_records as records
 from faultsim.readers.slurm_requests import read_slurm_requests
 from faultsim.readers.slurmctld_log import read_slurmctld_log
 from faultsim.reference.slurm.compare_priorities import compare_priorities
+from faultsim.reference.slurm.replay import Replay
 from faultsim.reference.slurm.site_priorities import site_of
 from helpers.scripts import script
 
@@ -113,3 +114,20 @@ def test_usage_that_an_administrator_resets(tmp_path):
     trees = {difference.line for difference in found.levels.differences}
     assert len(trees) == 1
     assert found.priorities.exact == found.priorities.total == 23
+
+
+def test_nodes_that_do_not_respond_serve_no_job(tmp_path):
+    """As one that never registered in a recording, until they do."""
+    (tmp_path / "slurmctld.log").write_text(
+        "[2026-12-01T00:02:02.884] slurmctld version 22.05.8 started on cluster c\n"
+        "[2026-12-01T00:02:14.956] priority/multifactor: _internal_setup: PRIO: priority: Max Age is 1200\n"
+        "[2026-12-01T00:02:30.892] error: Nodes g1,n[1-2] not responding\n"
+        "[2026-12-01T00:02:35.000] debug:  sched: Running job scheduler for default depth.\n"
+        "[2026-12-01T00:02:40.000] Node n2 now responding\n"
+    )
+    replay = Replay(read_slurmctld_log(tmp_path / "slurmctld.log"), fs.read_slurm_conf(SCENE / "slurm.conf"), {})
+    names, seen = replay.site.names, []
+    for record in read_slurmctld_log(tmp_path / "slurmctld.log").records:
+        replay.take(record)
+        seen.append(set(names) - {names[node] for node in replay.state.up})
+    assert seen[-3:] == [{"g1", "n1", "n2"}, {"g1", "n1", "n2"}, {"g1", "n1"}]
