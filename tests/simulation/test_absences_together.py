@@ -200,3 +200,17 @@ def test_why_knows_users_who_came_later(engine: str) -> None:
     sim.submit(submit=1, runtime=20, size=2, user=7)
     sim.run()
     assert sim.result().jobs["start"].tolist() == [0, 20, 1]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("scheduler", [fs.Backfill(depth=2), fs.ConservativeBackfill()])
+def test_a_promise_with_fewer_closed_nodes_has_room_in_its_own_view(scheduler, engine):
+    """Four nodes are in service when the second job begins at 50, and two of them only for its user.
+
+    It takes three, so that the third job, for which two nodes are open, has none beside it until 150; else it would be
+    in the way of the last job, which starts at once on the node that is free.
+    """
+    log = fs.Workload(submit=[0, 1, 1, 1], runtime=[50, 100, 100, 100], size=[5, 3, 2, 1], user=[9, 1, 2, 2])
+    reserved = [fs.Reservation([0, 1], 50, 1000), fs.Reservation([2, 3], 50, 1000, users=[1])]
+    result = fs.simulate(log, fs.Cluster(6), scheduler=scheduler, reservations=reserved, engine=engine)
+    assert result.jobs["start"].tolist() == [0.0, 50.0, 150.0, 1.0]

@@ -43,8 +43,9 @@ include "backfill.pxi"
 
 cdef inline bint starts_afresh(backfill_t *p, const sim_t *s) noexcept nogil:
     # After arrivals alone all reservations stay where they are, and what was refused stays refused, unless an overrun
-    # moves one.
-    if s.change != CHANGED_ALL and p.examined > 0 and s.now <= p.soonest and s.absences.state == NULL:
+    # moves one.  Until an absence ends, after which everything has changed, the nodes that are closed to a job only
+    # become more as time passes.
+    if s.change != CHANGED_ALL and p.examined > 0 and s.now <= p.soonest:
         return False
     p.soonest = INFINITY
     return True
