@@ -25,3 +25,12 @@ def test_searches_look_at_few_steps_of_a_long_plan(failures):
     """For each waiting job that a pass looks at; the plan has hundreds of steps, and most jobs need no search."""
     done = work(1000, failures)
     assert 0 < done["steps"] <= 20 * done["looked"]
+
+
+def test_slices_of_whole_cubes_ask_for_outlines():
+    """Where places have whole cubes of a pod, windows are outlines, each of which is one question at most."""
+    log = fs.Workload(submit=[0, 1, 2, 3], runtime=[100, 100, 10, 10], size=[64, 128, 64, 64])
+    simulation = fs.Simulation(log, fs.Pod(2, 2, 2), scheduler=fs.ConservativeBackfill())
+    simulation.run()
+    done = simulation._execution.engine.work
+    assert 0 < done["probes"] <= done["steps"]
