@@ -39,6 +39,8 @@ FAILING = (NOW, "bf_max_job_user=0", MORE, EASY)
 RATES = (1.0, 4.0, 16.0)
 #: Seconds that a checkpoint takes.
 CHECKPOINT = 120.0
+#: Of each setting, in the full run.
+REPLICATES = 8
 #: Days of submission; later ones count as the last.
 DAYS = 7
 
@@ -105,7 +107,7 @@ COLUMNS: Columns = {
 class Plan:
     """What to run."""
 
-    replicates: int = 3
+    replicates: int = REPLICATES
     jobs: int | None = None
     rates: Sequence[float] = RATES
     failing: Sequence[str] = FAILING
@@ -120,7 +122,7 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: two replicates of the first 2,000 jobs, at the highest rate alone."""
-    return Plan(replicates or 2, 2000, RATES[-1:]) if quick else Plan(replicates or 3)
+    return Plan(replicates or 2, 2000, RATES[-1:]) if quick else Plan(replicates or REPLICATES)
 
 
 @dataclass(frozen=True)
