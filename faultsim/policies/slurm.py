@@ -28,8 +28,7 @@ _SLURM_TIME = re.compile(r"[\d:-]+|UNLIMITED|INFINITE|NONE", re.IGNORECASE | re.
 class Slurm(Scheduler):
     """Slurm's scheduler on a `Site`: priorities, the main loop, backfill, limits and preemption (model.md#slurm).
 
-    An option that is not given has the default of Slurm 22.05 (not that of any site).  The controller is compiled; for
-    sites with limits or preemption the one of the reference decides, in Python (``settings["decided_in_python"]``).
+    An option that is not given has the default of Slurm 22.05 (not that of any site).
 
     Parameters
     ----------

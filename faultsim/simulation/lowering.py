@@ -96,8 +96,6 @@ def lower(
         )
         if world.absences is not None:
             world.absences, world.user_group = reserved.absences(world.absences), reserved.groups
-        if acting.only_in_python:
-            provenance["decided_in_python"] = acting.only_in_python
         settings = replace(settings, scheduler=acting.lower())
         if world.asks is not None:
             world.asks = acting.asks(world.asks)

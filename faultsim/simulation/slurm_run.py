@@ -61,12 +61,6 @@ class SlurmDecisions(Scheduler):
         PreemptMode=SUSPEND or GANG, or priorities that are not multifactor; a machine that is no site.
     InputError
         A job of a user without an association.
-
-    Attributes
-    ----------
-    only_in_python : str
-        What the compiled controller does not know of the site, so that with ``engine="core"`` the one in Python
-        decides; else "".
     """
 
     def __init__(
@@ -106,7 +100,7 @@ class SlurmDecisions(Scheduler):
         self._may_be_late = np.flatnonzero(np.isfinite(self._until))
         self._edge, self._edges = next_edge(self._booked, self._begin), len(self._booked) * MOST_EDGES
         priorities = site_of(factors, merge_tied=slurm.version != "22.05")
-        self._controller, self.only_in_python = controller_of(self._site, priorities, self._begin, self._booked, engine)
+        self._controller = controller_of(self._site, priorities, self._begin, self._booked, engine)
         self._requeues = bool(record.settings["JobRequeue"])
         self._waits, self._runs = (np.zeros(self._jobs.rows, np.bool_) for _ in range(2))
         self._run_count = self._wait_count = 0

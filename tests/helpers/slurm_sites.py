@@ -7,7 +7,6 @@ import numpy as np
 import faultsim as fs
 from faultsim._core.slurm import controller as compiled
 from faultsim.reference.slurm import controller as written
-from faultsim.simulation.slurm_controllers import only_in_python
 
 #: Words that a site has or has not.
 SCHEDULING = (
@@ -29,6 +28,29 @@ OF_PARTITION = (
     "PriorityTier=5", "PriorityJobFactor=3", "MaxTime=45", "MaxNodes=2", "MaxCPUsPerNode=5", "OverSubscribe=EXCLUSIVE",
     "LLN=YES", "DefMemPerCPU=300", "TRESBillingWeights=CPU=1.0,Mem=0.5G,GRES/gpu=4", "MinNodes=2", "OverTimeLimit=1",
 )  # fmt: skip
+#: Limits, with the values that they may have: numbers, or amounts by resource.
+AMOUNTS = {
+    "cpu": (4, 8, 12, 20), "mem": (2000, 6000, 12000), "node": (1, 2, 3), "gres/gpu": (1, 2), "billing": (6, 14),
+    "gres/gpu:v100": (0, 1),
+}  # fmt: skip
+MINUTES = {
+    "cpu": (60, 200, 600),
+    "billing": (99, 400),
+    "mem": (60000, 300000),
+    "node": (20, 60, 150),
+    "gres/gpu": (20, 60),
+}
+OF_GROUP = {
+    "GrpJobs": (1, 2, 3), "GrpTRES": AMOUNTS, "GrpTRESMins": MINUTES, "GrpTRESRunMins": MINUTES, "GrpSubmit": (3,),
+}  # fmt: skip
+OF_JOB = {"MaxWall": (10, 20, 35), "MaxTRESPerJob": AMOUNTS, "MaxTRESPerNode": AMOUNTS, "MaxTRESMinsPerJob": MINUTES}
+OF_QOS = {
+    **OF_GROUP, **OF_JOB, "MaxJobsPerUser": (1, 2), "MaxJobsPerAccount": (1, 2, 3), "MaxTRESPerUser": AMOUNTS,
+    "MaxTRESPerAccount": AMOUNTS, "MinTRESPerJob": {"cpu": (2, 3), "node": (2,), "gres/gpu": (1,)},
+}  # fmt: skip
+OF_USER = {**OF_GROUP, **OF_JOB, "MaxJobs": (1, 2)}
+#: Decisions of a run; without preemption they are far fewer.
+MOST_DECISIONS = 10_000
 USERS = {"u1": "bio", "u2": "bio", "u3": "phys", "u4": "chem", "u5": "math"}
 
 
@@ -48,8 +70,88 @@ def accounts_of(draw, more):
     return "\n".join(lines + more) + "\n"
 
 
-def random_site(folder, seed, *, more=(), accounts=()):
-    """A configuration of up to 10 nodes with words drawn at random; `more` lines of it, and of the accounts."""
+def limits_of(draw, kinds):
+    """Some limits as sacctmgr takes them."""
+    found = []
+    for name in draw.sample(sorted(kinds), draw.choice([1, 1, 2, 3])):
+        values = kinds[name]
+        if isinstance(values, dict):
+            drawn = draw.sample(sorted(values), draw.choice([1, 1, 2]) if len(values) > 1 else 1)
+            found.append(f"{name}={','.join(f'{kind}={draw.choice(values[kind])}' for kind in drawn)}")
+        else:
+            found.append(f"{name}={draw.choice(values)}")
+    return " ".join(found)
+
+
+def with_limits(draw):
+    """What `random_site` takes for limits of QOS, accounts and users."""
+    words = [f"AccountingStorageEnforce={draw.choice(['limits', 'limits', 'safe', 'limits,qos', 'associations'])}"]
+    accounts = ["add QOS Name=part Priority=50"]
+    flags = draw.choice(["", "", " flags=OverPartQOS", " flags=DenyOnLimit"])
+    for name in ("high", "low", "part"):
+        if draw.random() < 0.6:
+            accounts.append(f"modify QOS {name} set {limits_of(draw, OF_QOS)}{flags}")
+    for name in ("bio", "phys", "chem", "root"):
+        if draw.random() < 0.3:
+            accounts.append(f"modify account {name} set {limits_of(draw, OF_USER)}")
+    accounts += [f"modify user {name} set {limits_of(draw, OF_USER)}" for name in USERS if draw.random() < 0.3]
+    stops = ["assoc_limit_stop"] if draw.random() < 0.3 else []
+    return {
+        "more": words, "accounts": accounts, "scheduling": stops,
+        "parts": lambda: " QOS=part" if draw.random() < 0.4 else "",
+    }  # fmt: skip
+
+
+def with_preemption(draw):
+    """What `random_site` takes for preemption by QOS or by partition."""
+    by_qos = draw.random() < 0.5
+    modes = ["REQUEUE", "REQUEUE", "CANCEL", *(["OFF"] if draw.random() < 0.1 else [])]
+    words = [f"PreemptType=preempt/{'qos' if by_qos else 'partition_prio'}", f"PreemptMode={draw.choice(modes)}"]
+    words += some(draw, ["PreemptExemptTime=00:05:00", "MessageTimeout=60"], 0.2)
+    scheduling = some(draw, ["preempt_youngest_first", f"preempt_reorder_count={draw.choice([0, 2, 3])}"], 0.3)
+    accounts, names = ["add QOS Name=part Priority=50"], draw.sample(["high", "low", "part"], 3)
+    for at, name in enumerate(names) if by_qos else ():  # none its own, or those that preempt it: that has no end
+        taken = [other for other in names[at + 1 :] if draw.random() < 0.7]
+        own = [f"Preempt={','.join(taken)}"] if taken else []
+        own += some(draw, [f"GraceTime={draw.choice([20, 90])}"], 0.2)
+        own += some(draw, [f"PreemptMode={draw.choice([*modes, 'cluster', 'OFF'])}"], 0.2)
+        accounts += [f"modify QOS {name} set {' '.join(own)}"] if own else []
+    accounts += [f"modify user {name} set DefaultQOS=part" for name in USERS if draw.random() < 0.3]
+
+    def part():
+        words = [f"PriorityTier={draw.choice([1, 2, 5])}"]
+        words += some(draw, [f"PreemptMode={draw.choice([*modes, 'OFF'])}", f"GraceTime={draw.choice([20, 90])}"], 0.2)
+        return " " + " ".join(words)
+
+    jobs = draw.randrange(15, 40)
+    return {"more": words, "accounts": accounts, "scheduling": scheduling, "parts": part, "jobs": jobs}
+
+
+def both(one, other):
+    """What `random_site` takes for two kinds of rules."""
+    more, scheduling = [*one["more"], *other["more"]], [*one["scheduling"], *other["scheduling"]]
+    accounts = list(dict.fromkeys([*one["accounts"], *other["accounts"]]))
+    return {
+        "more": more, "accounts": accounts, "scheduling": scheduling,
+        "parts": lambda: one["parts"]() + other["parts"](),
+        "jobs": one.get("jobs", other.get("jobs")),
+    }  # fmt: skip
+
+
+def of_kind(seed):
+    """What `random_site` takes for the site of a number: in turn with limits, with preemption, with both or neither."""
+    draw = random.Random(f"{seed} rules")
+    if seed % 8 == 7:
+        return both(with_limits(draw), with_preemption(draw))
+    return with_limits(draw) if seed % 8 in (1, 3, 5) else with_preemption(draw) if seed % 8 in (2, 4) else {}
+
+
+def random_site(folder, seed, *, more=(), accounts=(), scheduling=(), parts=lambda: "", jobs=None):
+    """A configuration of up to 10 nodes with words drawn at random.
+
+    There are `more` lines of it, and of the accounts, further words of SchedulerParameters, and of each partition;
+    `jobs` is their number.
+    """
     draw = random.Random(seed)
     counts = draw.randrange(1, 5), draw.randrange(0, 3), draw.randrange(0, 4)
     lines = [
@@ -59,7 +161,7 @@ def random_site(folder, seed, *, more=(), accounts=()):
         f"PriorityWeightJobSize={draw.choice([0, 300])}",
         f"PriorityDecayHalfLife={draw.choice(['1-0', '01:00:00', '0'])}",
         f"PriorityCalcPeriod={draw.choice(['00:01:00', '00:05:00'])}",
-        f"SchedulerParameters={','.join(some(draw, SCHEDULING, 0.12)) or 'bf_window=1440'}",
+        f"SchedulerParameters={','.join([*some(draw, SCHEDULING, 0.12), *scheduling]) or 'bf_window=1440'}",
         *some(draw, SETTINGS, 0.1), *more,
         f"NodeName=a[1-{counts[0]}] CPUs=8 RealMemory=8000 Weight={draw.choice([1, 1, 5])} Feature=old,ib",
     ]  # fmt: skip
@@ -72,19 +174,19 @@ def random_site(folder, seed, *, more=(), accounts=()):
         lines.append(f"NodeName=b[1-{counts[2]}] CPUs=4 RealMemory=4000 Weight={draw.choice([1, 3])} Feature=new,ib")
         names.append(f"b[1-{counts[2]}]")
     kinds = ["MaxTime=600"] * 3
-    parts = ["batch"]
-    lines.append(f"PartitionName=batch Nodes={','.join(names)} Default=YES {part_words(draw, kinds[0])}")
+    named = ["batch"]
+    lines.append(f"PartitionName=batch Nodes={','.join(names)} Default=YES {part_words(draw, kinds[0])}{parts()}")
     if draw.random() < 0.6:
-        parts.append("short")
-        lines.append(f"PartitionName=short Nodes={names[0]} {part_words(draw, 'MaxTime=60')}")
+        named.append("short")
+        lines.append(f"PartitionName=short Nodes={names[0]} {part_words(draw, 'MaxTime=60')}{parts()}")
     if counts[1]:
-        parts.append("gpu")
-        lines.append(f"PartitionName=gpu Nodes={names[1]} {part_words(draw, 'MaxTime=600')}")
+        named.append("gpu")
+        lines.append(f"PartitionName=gpu Nodes={names[1]} {part_words(draw, 'MaxTime=600')}{parts()}")
     (folder / "slurm.conf").write_text("\n".join(lines) + "\n")
     with_accounts = draw.random() < 0.6 or accounts
     (folder / "accounts.txt").write_text(accounts_of(draw, list(accounts)))
     conf = fs.read_slurm_conf(folder / "slurm.conf", folder / "accounts.txt" if with_accounts else None)
-    return conf, random_jobs(seed, conf, parts, bool(with_accounts)), failures_of(seed, sum(counts))
+    return conf, random_jobs(seed, conf, named, bool(with_accounts), jobs), failures_of(seed, sum(counts))
 
 
 def part_words(draw, time):
@@ -199,13 +301,16 @@ def trace(draw, nodes, latest):
     return fs.FailureTrace(*map(list, zip(*kept, strict=True)), span=100_000)
 
 
+class Endless(Exception):
+    """A run in which jobs preempt each other again and again."""
+
+
 class Both:
     """Both controllers: what they are told is the same, and so must be what they say."""
 
     def __init__(self, site, priorities, begin, booked=()):
-        assert not only_in_python(site)
         self.other, self.one = (of.Controller(site, priorities, begin, booked) for of in (compiled, written))
-        self.acts = 0
+        self.acts = self.decisions = 0
 
     def submit(self, job, now, nice=0.0):
         self.other.submit(job, now, nice)
@@ -233,4 +338,7 @@ class Both:
         found = [(now, each.stop, [(run.job, run.nodes, run.cpus) for run in each.start]) for each in (acts, others)]
         assert found[0] == found[1]
         self.acts += len(acts.start)
+        self.decisions += 1
+        if self.decisions > MOST_DECISIONS:
+            raise Endless
         return acts

@@ -1,5 +1,5 @@
-"""Slurm's controller over time, compiled: what `faultsim.reference.slurm.controller.Controller` does, for sites without
-preemption and limits (model.md#slurm-time)."""
+"""Slurm's controller over time, compiled: what `faultsim.reference.slurm.controller.Controller` does, for the nodes
+and jobs of runs (model.md#slurm-time)."""
 
 from libc.math cimport INFINITY, ceil, floor, isfinite, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -7,10 +7,15 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros, enlarged
-from faultsim._core.slurm.loops cimport slurm_book, slurm_cycle, slurm_leave, slurm_next_edge, slurm_pass
+from faultsim._core.slurm.chains cimport Chains
+from faultsim._core.slurm.loops cimport (
+    slurm_book, slurm_cycle, slurm_end_at, slurm_leave, slurm_next_edge, slurm_pass, slurm_reservation_open,
+)
+from faultsim._core.slurm.preemption cimport slurm_class, slurm_takes
 from faultsim._core.slurm.rules cimport (
-    MANY_NODES, SLURM_GONE, SLURM_LATER, SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_form_t, slurm_job_t,
-    slurm_record_t, slurm_room_t, slurm_run_t, slurm_t,
+    MANY_NODES, SLURM_BILLING, SLURM_CPU, SLURM_GONE, SLURM_GPU, SLURM_LATER, SLURM_MEMORY, SLURM_NODE, SLURM_RESOURCES,
+    SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_form_t, slurm_job_t, slurm_record_t, slurm_room_t, slurm_run_t,
+    slurm_t, slurm_tally_t,
 )
 from faultsim._core.slurm.selection cimport slurm_choose, slurm_reset_keys
 from faultsim._core.status cimport OK
@@ -64,7 +69,7 @@ cdef class Controller:
     Parameters
     ----------
     site : SlurmNodes
-        Nodes, partitions and settings; nothing preempts, and no limit holds.
+        Nodes, partitions, QOS, associations and settings.
     priorities : PrioritySite
         What priorities depend on.
     begin : float
@@ -76,7 +81,10 @@ cdef class Controller:
     cdef slurm_t s
     cdef arena_t arena
     cdef object site, priorities, settings
-    cdef dict forms, users, pairs, trees, later, dirty, parts, reservations
+    cdef Chains chains
+    cdef double *qos_usage   # per QOS
+    cdef int32_t qos_room
+    cdef dict forms, users, pairs, qos, trees, later, dirty, parts, reservations
     cdef set numbered
     cdef list fresh
     cdef share_node_t *tree
@@ -84,13 +92,19 @@ cdef class Controller:
     cdef int32_t tree_n, tree_users, rank, next_rank
     cdef double *over        # per partition: seconds
     cdef int32_t *scratch
-    cdef double begin, asked, full, cycle, period, last_period, rate, delay, full_step, cycle_step
+    cdef double begin, asked, full, cycle, period, rate, delay, full_step, cycle_step
     cdef bint classic        # ``PriorityFlags=NO_FAIR_TREE``
     cdef bint merges         # accounts with equal levels in the fair tree
     cdef int32_t *merged     # scratch of `rank_below`: those on the way down are different ones, so no more than all
     cdef double dampening
     cdef double edge, over_run       # when a begin or end of a reservation is noticed; seconds
     cdef int32_t reserved_runs
+    # `unordered`: records may go before each other in a circle.  Then a loop that finds the queue `stale` sorts it from
+    # `created`, the records in the order in which jobs began to wait.
+    cdef int32_t *created
+    cdef int32_t n_created
+    cdef bint unordered, stale
+    cdef bint *requeues      # per class of preemption: its jobs wait again
     cdef double age, fairshare, job_size, max_age
     cdef bint requested, at_once, basic, backfills, favors_small, by_time, only_rises
     cdef int64_t cluster_nodes, cluster_cpus, waiting
@@ -116,15 +130,26 @@ cdef class Controller:
         free(self.s.slot)
         free(self.s.pool)
         free(self.s.pool_nodes)
+        free(self.s.victim)
+        free(self.s.ended)
+        free(self.s.preempted)
+        free(self.created)
+        free(self.s.tally)
+        free(self.s.chain)
+        free(self.s.put_off)
+        free(self.s.put_off_in)
+        free(self.qos_usage)
         free(self.scratch)
         arena_free(&self.arena)
 
     def __init__(self, site, priorities, double begin, booked=()):
+        if any(len(gpus) > 1 for gpus in site.gpus):
+            raise ValueError("the compiled controller takes no nodes with GPUs of several types")
         settings = site.conf.settings
         self.site, self.priorities, self.settings = site, priorities, settings
-        self.forms, self.users, self.pairs, self.trees = {}, {}, {}, {}
+        self.forms, self.users, self.pairs, self.qos, self.trees = {}, {}, {}, {}, {}
         self.later, self.dirty, self.numbered, self.fresh = {}, {}, set(), []
-        self.begin = self.last_period = begin
+        self.begin = self.s.last_period = begin
         self.asked = -INFINITY
         self.delay = settings["batch_sched_delay"]
         self.full_step = max(1.0, float(settings["sched_interval"]))
@@ -146,6 +171,16 @@ cdef class Controller:
         self.merges = priorities.merge_tied
         self.classic, self.dampening = "NO_FAIR_TREE" in weights.flags, priorities.dampening
         self.set_tree(priorities.accounts)
+        for name in site.conf.qos:
+            self.number(self.qos, name)
+        for qos in site.conf.qos.values():
+            for name in qos.preempt:
+                self.number(self.qos, name)
+        self.more_qos()
+        if site.preempts:
+            self.set_preemption(site)
+        self.chains = Chains()
+        self.chains.open(&self.s, &self.arena, site, self.qos, self.trees)
         if self.classic:
             self.begin_period()
         else:
@@ -193,7 +228,7 @@ cdef class Controller:
         s.up, s.cleaning = self.new_mask(range(n)), self.new_mask(())
         s.have, s.chosen, s.candidates = self.new_mask(()), self.new_mask(()), self.new_mask(())
         s.planned, s.usable, s.idle = self.new_mask(()), self.new_mask(()), self.new_mask(())
-        s.touched = self.new_mask(())
+        s.touched, s.lowered = self.new_mask(()), self.new_mask(())
         s.answers = thresholds.slurm_answers
         s.answer = <slurm_answer_t *>self.zeros(s.answers, sizeof(slurm_answer_t))
         for i in range(s.answers):
@@ -257,6 +292,44 @@ cdef class Controller:
         if not isfinite(edge):
             return INFINITY
         return self.begin + RESERVED_CHECK * ceil((edge - self.begin) / RESERVED_CHECK)
+
+    # -- preemption
+
+    cdef int set_preemption(self, site) except -1:
+        """Which QOS, or which partitions, take the place of which others."""
+        cdef slurm_t *s = &self.s
+        cdef int32_t i, k
+        cdef bint any_takes = False
+        settings, by_qos = self.settings, site.by_qos
+        kinds = [site.conf.qos.get(name) for name in self.qos] if by_qos else list(site.partitions.values())
+        s.by_qos, s.classes = by_qos, len(kinds)
+        s.youngest_first, s.reorders = settings["preempt_youngest_first"], settings["preempt_reorder_count"]
+        s.exempt, s.victimless = settings["PreemptExemptTime"], settings["KillWait"] + settings["MessageTimeout"]
+        s.takes = <bint *>self.zeros(<size_t>s.classes * <size_t>s.classes, sizeof(bint))
+        s.takes_some = <bint *>self.zeros(s.classes, sizeof(bint))
+        s.spared = <bint *>self.zeros(s.classes, sizeof(bint))
+        self.requeues = <bint *>self.zeros(s.classes, sizeof(bint))
+        s.grace, s.rank = <double *>self.zeros(s.classes, sizeof(double)), <int64_t *>self.zeros(s.classes, 8)
+        names = list(self.qos) if by_qos else list(site.partitions)
+        for i, one in enumerate(kinds):
+            mode = "CLUSTER" if one is None else one.preempt_mode.upper()
+            mode = site.mode if by_qos and mode in ("CLUSTER", "") else mode
+            s.spared[i], self.requeues[i] = mode == "OFF", mode == "REQUEUE" and settings["JobRequeue"]
+            if one is None:
+                continue
+            s.grace[i], s.rank[i] = one.grace_time, one.priority if by_qos else one.priority_tier * 65536
+            for k, other in enumerate(kinds):
+                if by_qos:
+                    taken = names[k] in one.preempt
+                else:
+                    both = set(site.nodes_of[names[i]]) & set(site.nodes_of[names[k]])
+                    taken = one.priority_tier > other.priority_tier and both
+                s.takes[i * s.classes + k] = bool(taken)
+                s.takes_some[i] = s.takes_some[i] or taken
+                any_takes = any_takes or taken
+        # By tiers alone preemptors go first anyway.
+        self.unordered = any_takes and (s.by_qos or s.n_booked > 0)
+        return 0
 
     # -- the tree of accounts
 
@@ -439,7 +512,8 @@ cdef class Controller:
             and (f.per_cpu or not s.manages_memory or s.empty.memory[node] >= f.memory)
         )
         f.typed = self.new_mask(
-            node for node, each in enumerate(self.site.gpus) if not ask.gpu_type or ask.gpu_type in each
+            node for node, each in enumerate(self.site.gpus)
+            if s.empty.gpus[node] >= f.gpus and (not ask.gpu_type or ask.gpu_type in each)
         )
         self.forms[key] = s.forms
         s.forms += 1
@@ -477,6 +551,21 @@ cdef class Controller:
         enlarge(&s.count_user_part, <size_t>s.users * parts, sizeof(int32_t))
         return 0
 
+    cdef int more_qos(self) except -1:
+        """Usage of all QOS so far."""
+        cdef slurm_t *s = &self.s
+        cdef int32_t room = len(self.qos)
+        if room <= self.qos_room:
+            return 0
+        room += 16
+        enlarge(&self.qos_usage, room, sizeof(double))
+        enlarge(&s.put_off, room, sizeof(double))
+        enlarge(&s.put_off_in, room, sizeof(int64_t))
+        memset(self.qos_usage + self.qos_room, 0, <size_t>(room - self.qos_room) * sizeof(double))
+        memset(s.put_off_in + self.qos_room, 0, <size_t>(room - self.qos_room) * sizeof(int64_t))
+        self.qos_room = room
+        return 0
+
     cdef int room_for(self, int32_t job, int32_t records) except -1:
         """Room for a job of this number with so many records."""
         cdef slurm_t *s = &self.s
@@ -492,6 +581,7 @@ cdef class Controller:
             s.record_room = room
             enlarge(&s.queue, room, sizeof(int32_t))
             enlarge(&self.scratch, room, sizeof(int32_t))
+            enlarge(&self.created, room, sizeof(int32_t))
         return 0
 
     def submit(self, job, double now, double nice=0.0):
@@ -513,7 +603,11 @@ cdef class Controller:
         j.user, j.pair = self.number(self.users, job.user), self.number(self.pairs, (job.account, job.user))
         if len(self.users) > s.users or len(self.pairs) > s.pairs:
             self.more_users()
+        j.qos = self.number(self.qos, job.qos)
+        self.more_qos()
+        self.set_asked(j, job.amounts)
         j.reservation = self.reservations[job.reservation] if job.reservation else -1
+        j.preempted = -INFINITY
         j.nodes, j.submit, j.limit = max(1, ask.min_nodes), job.submit, job.limit
         j.eligible, j.accrue, j.nice, j.cpus = now, -1.0, nice, ask.need
         if j.association >= 0:
@@ -528,7 +622,8 @@ cdef class Controller:
             r = &s.record[s.records]
             memset(r, 0, sizeof(slurm_record_t))
             r.job, r.form, r.partition, r.tier = at, form, self.parts[name], part.priority_tier
-            r.allowed = self.allows(job, name)
+            r.allowed, r.chain = self.allows(job, name), self.chains.find(job, name)
+            self.set_least(r, j)
             r.of_partition = _normal(totals.job_factor, cluster.largest_job_factor, "NO_NORMAL_PART" in flags)
             r.of_partition *= weights.partition
             r.of_resources = 0.0
@@ -547,6 +642,27 @@ cdef class Controller:
         self.join(at)
         self.requested = True
 
+    cdef int set_asked(self, slurm_job_t *j, amounts) except -1:
+        """The amounts that a job requests; all others are 0."""
+        j.asked[<int32_t>SLURM_CPU], j.asked[<int32_t>SLURM_MEMORY] = amounts.get("cpu", 0.0), amounts.get("mem", 0.0)
+        j.asked[<int32_t>SLURM_NODE] = amounts.get("node", 0.0)
+        j.asked[<int32_t>SLURM_BILLING] = amounts.get("billing", 0.0)
+        j.asked[<int32_t>SLURM_GPU] = amounts.get("gres/gpu", 0.0)
+        return 0
+
+    cdef void set_least(self, slurm_record_t *r, const slurm_job_t *j) noexcept:
+        """The least amounts that limits ever test: of any nodes that may be found, and of a job that finds none."""
+        cdef const slurm_form_t *f = &self.s.form[r.form]
+        cdef double cpus = f.need if f.per_task == 1 else f.least * f.per_task
+        cdef double memory = f.memory * (cpus if f.per_cpu else f.least) if self.s.manages_memory else 0.0
+        cdef int32_t i
+        r.least[<int32_t>SLURM_CPU] = r.least[<int32_t>SLURM_BILLING] = cpus
+        r.least[<int32_t>SLURM_MEMORY], r.least[<int32_t>SLURM_NODE] = memory, f.least
+        # GPUs of victims are not free yet when limits are tested.
+        r.least[<int32_t>SLURM_GPU] = 0.0 if self.s.preempts else f.gpus * f.least
+        for i in range(<int32_t>SLURM_RESOURCES):
+            r.least[i] = min(r.least[i], j.asked[i])
+
     def withdraw(self, int32_t job):
         """A waiting job is gone."""
         if job >= self.s.jobs:
@@ -561,17 +677,24 @@ cdef class Controller:
         cdef slurm_job_t *j = &self.s.job[job]
         cdef slurm_run_t *run = j.run
         self.periods(now - 1)
-        self.charge(run, now)
         slurm_leave(&self.s, run)
+        self.finish(run, now, -INFINITY if again is None else again)
+
+    cdef int finish(self, slurm_run_t *run, double now, double again) except -1:
+        """A run is over, and holds nothing any more; its job is submitted again at a time that is not -infinity."""
+        cdef int32_t job = run.job
+        cdef slurm_job_t *j = &self.s.job[job]
+        self.charge(run, now)
         self.reserved_runs -= j.reservation >= 0
         free(run)
-        if again is None:
+        if again == -INFINITY:
             j.state = SLURM_GONE
         else:
             j.submit = max(again, j.submit + 1)
             j.eligible, j.accrue, j.state = again + REQUEUE_DELAY, -1.0, SLURM_LATER
             self.later[job] = None
         self.at_once = True
+        return 0
 
     def node(self, int32_t node, bint up):
         """A node goes down, or comes back."""
@@ -610,8 +733,14 @@ cdef class Controller:
         cdef int32_t i, low, high, middle
         j.state = SLURM_WAITING
         self.waiting += 1
+        self.stale = True
         for i in range(j.first, j.first + j.records):
             if not s.record[i].allowed:
+                continue
+            s.in_queue[s.record[i].partition] += 1
+            if self.unordered:
+                self.created[self.n_created] = i
+                self.n_created += 1
                 continue
             low, high = 0, s.queued
             while low < high:
@@ -623,20 +752,65 @@ cdef class Controller:
             memmove(s.queue + low + 1, s.queue + low, <size_t>(s.queued - low) * sizeof(int32_t))
             s.queue[low] = i
             s.queued += 1
-            s.in_queue[s.record[i].partition] += 1
 
     cdef void drop(self, int32_t job) noexcept:
         """Out of the queue."""
         cdef slurm_t *s = &self.s
-        cdef int32_t i, k = 0
+        cdef int32_t i, k = 0, n = self.n_created if self.unordered else s.queued
+        cdef int32_t *records = self.created if self.unordered else s.queue
         self.waiting -= 1
-        for i in range(s.queued):
-            if s.record[s.queue[i]].job == job:
-                s.in_queue[s.record[s.queue[i]].partition] -= 1
+        self.stale = True
+        for i in range(n):
+            if s.record[records[i]].job == job:
+                s.in_queue[s.record[records[i]].partition] -= 1
             else:
-                s.queue[k] = s.queue[i]
+                records[k] = records[i]
                 k += 1
-        s.queued = k
+        if self.unordered:
+            self.n_created = k
+        else:
+            s.queued = k
+
+    cdef void arrange(self, double now) noexcept:
+        """Sort the queue from `created` where needed: all records but those of reservations that are not active."""
+        cdef slurm_t *s = &self.s
+        cdef int32_t i
+        if not self.unordered or not (self.stale or s.n_booked):
+            return
+        s.queued = 0
+        for i in range(self.n_created):
+            if slurm_reservation_open(s, &s.job[s.record[self.created[i]].job], now):
+                s.queue[s.queued] = self.created[i]
+                s.queued += 1
+        self.sort_halves(s.queue, s.queued)
+        self.stale = False
+
+    cdef void sort_halves(self, int32_t *records, int32_t n) noexcept:
+        """Sort both halves, and merge them: the first of the second half comes before the first of the other only if it
+        goes before it."""
+        cdef int32_t half = n // 2, i = 0, k = n // 2, at
+        if n < 2:
+            return
+        self.sort_halves(records, half)
+        self.sort_halves(records + half, n - half)
+        for at in range(n):
+            if i < half and (k == n or not self.overtakes(records[k], records[i])):
+                self.scratch[at] = records[i]
+                i += 1
+            else:
+                self.scratch[at] = records[k]
+                k += 1
+        memcpy(records, self.scratch, <size_t>n * sizeof(int32_t))
+
+    cdef bint overtakes(self, int32_t one, int32_t other) noexcept:
+        """Whether a record goes before another that is older, with preemption."""
+        cdef slurm_record_t *a = &self.s.record[one]
+        cdef slurm_record_t *b = &self.s.record[other]
+        cdef int32_t first = slurm_class(&self.s, a.job, a.partition)
+        cdef int32_t second = slurm_class(&self.s, b.job, b.partition)
+        if slurm_takes(&self.s, second, first):
+            return False
+        return slurm_takes(&self.s, first, second) or self.goes_before(one, other)
 
     cdef void sort(self) noexcept:
         """The queue after all priorities have changed: runs of one record each are merged until one is left."""
@@ -691,6 +865,7 @@ cdef class Controller:
     def decide(self, double now):
         """Everything that is due in this second."""
         cdef slurm_t *s = &self.s
+        cdef slurm_run_t *run
         cdef int32_t i
         cdef int code
         cdef bint due_full, due_cycle
@@ -700,7 +875,8 @@ cdef class Controller:
         if s.n_running and (s.by_end[0].end <= now or self.reserved_runs):
             over = [s.running[i].job for i in range(s.n_running) if s.running[i].kill_at <= now]
         for job in over:
-            self.stop(job, now, acts)
+            run = s.job[<int32_t>job].run
+            self.stop(run, now, acts, run.warned and self.requeues[slurm_class(s, run.job, run.partition)])
         for node in [node for node, until in self.dirty.items() if until <= now]:
             del self.dirty[node]
             s.cleaning[<int32_t>node >> 6] &= ~(<uint64_t>1 << (<int32_t>node & 63))
@@ -726,24 +902,34 @@ cdef class Controller:
             if not self.at_once:
                 self.asked = now
             self.at_once = self.requested = False
-            self.work(now, acts, slurm_pass(s, now, self.age_begins(False)))
+            self.work(now, acts, slurm_pass(s, now, self.begin_loop(now, False)))
         if due_full:
-            self.work(now, acts, slurm_pass(s, now, self.age_begins(True)))
+            self.work(now, acts, slurm_pass(s, now, self.begin_loop(now, True)))
         if due_cycle and self.backfills:
-            self.age_begins(False)
+            self.begin_loop(now, False)
             with nogil:          # most of the time of a run: threads of a sweep share the processors
                 code = slurm_cycle(s, now)
             self.work(now, acts, code)
         return acts
 
-    cdef bint age_begins(self, bint full) except -1:
-        """Building the queue notices that jobs are eligible."""
+    cdef bint begin_loop(self, double now, bint full) except -1:
+        """Building the queue notices that jobs are eligible; limits count usage as it is then."""
         cdef slurm_job_t *j
+        cdef slurm_tally_t *tally
+        cdef int32_t i
         for job in self.fresh:
             j = &self.s.job[<int32_t>job]
             if j.state == SLURM_WAITING and j.accrue < 0:
                 j.accrue = j.eligible
         self.fresh.clear()
+        self.arrange(now)
+        if self.chains.count_usage:
+            for i in range(self.s.tallies):
+                tally = &self.s.tally[i]
+                if tally.qos >= 0:
+                    tally.used = self.qos_usage[tally.qos]
+                elif tally.account >= 0:
+                    tally.used = self.tree[tally.account].usage
         return full
 
     cdef int work(self, double now, SlurmActs acts, int code) except -1:
@@ -763,14 +949,13 @@ cdef class Controller:
             j.accrue = -1.0
             run.kill_at = INFINITY
             if isfinite(run.end):
-                run.kill_at = ceil((run.end + self.over[run.partition] - self.begin) / TIME_CHECK)
-                run.kill_at = self.begin + TIME_CHECK * run.kill_at
+                run.kill_at = self.check_after(run.end + self.over[run.partition])
             if j.reservation >= 0:
                 self.reserved_runs += 1
                 until = s.booked[j.reservation].end + self.over_run
                 if isfinite(until):      # and is noticed after it
-                    until = floor((until - self.begin) / TIME_CHECK) + 1.0
-                    run.kill_at = min(run.kill_at, self.begin + TIME_CHECK * until)
+                    run.reserved_until = self.begin + TIME_CHECK * (floor((until - self.begin) / TIME_CHECK) + 1.0)
+                    run.kill_at = min(run.kill_at, run.reserved_until)
             if s.form[s.record[j.first].form].takes_whole:
                 j.cpus = 0.0
                 for k in range(run.n):
@@ -781,33 +966,48 @@ cdef class Controller:
             start.nodes = [run.nodes[k] for k in range(run.n)]
             start.cpus = [run.cpus[k] for k in range(run.n)]
             acts.start.append(start)
+        for i in range(s.n_preempted):
+            run = s.preempted[i].run
+            s.job[s.preempted[i].by].preempted = now
+            k = slurm_class(s, run.job, run.partition)
+            if s.grace[k] > 0.0:
+                run.warned = True
+                slurm_end_at(s, run, now + s.grace[k])
+                run.kill_at = min(self.check_after(run.end), run.reserved_until)
+            else:
+                self.stop(run, now, acts, self.requeues[k])
         return 0
+
+    cdef double check_after(self, double time) noexcept:
+        """The first look at time limits from a time on."""
+        return self.begin + TIME_CHECK * ceil((time - self.begin) / TIME_CHECK)
 
     cdef double billing(self, slurm_run_t *run) except? -1.0:
         """What a run counts per second."""
-        cdef int32_t i
-        cdef int64_t cpus = 0, memory = 0, gpus = 0
-        for i in range(run.n):
-            cpus += run.cpus[i]
-            memory += run.memory[i]
-            gpus += run.gpus[i]
         name = list(self.parts)[run.partition]
         weights = self.priorities.billing.get(name, {})
         if not weights:
-            return <double>cpus
-        amounts = {"cpu": <double>cpus, "mem": <double>memory, "node": <double>run.n, "gres/gpu": <double>gpus}
-        amounts["billing"] = <double>cpus
+            return run.held[<int32_t>SLURM_CPU]
+        amounts = {"cpu": run.held[<int32_t>SLURM_CPU], "mem": run.held[<int32_t>SLURM_MEMORY]}
+        amounts |= {"node": run.held[<int32_t>SLURM_NODE], "gres/gpu": run.held[<int32_t>SLURM_GPU]}
+        amounts["billing"] = run.held[<int32_t>SLURM_BILLING]
         weighed = [amounts.get(kind, 0.0) * weight for kind, weight in weights.items()]
         return max(weighed) if "MAX_TRES" in self.priorities.weights.flags else sum(weighed)
 
-    cdef int stop(self, int32_t job, double now, SlurmActs acts) except -1:
-        cdef slurm_run_t *run = self.s.job[job].run
-        cdef int32_t i
-        acts.stop.append((job, False))
+    cdef int stop(self, slurm_run_t *run, double now, SlurmActs acts, bint again) except -1:
+        """End a run, which may have left `running` already; its job waits again or not."""
+        cdef int32_t i, job = run.job
+        cdef bint started_now = any(each.job == job for each in acts.start)
+        if started_now:          # its start has not been reported
+            acts.start[:] = [each for each in acts.start if each.job != job]
+        if not (started_now and again):          # that one only goes on waiting
+            acts.stop.append((job, again))
         for i in range(run.n):
             self.dirty[run.nodes[i]] = now + CLEAN_UP
             self.s.cleaning[run.nodes[i] >> 6] |= <uint64_t>1 << (run.nodes[i] & 63)
-        self.end(job, now)
+        if self.s.job[job].run != NULL:
+            slurm_leave(&self.s, run)
+        self.finish(run, now, now + CLEAN_UP if again else -INFINITY)
         self.at_once = False     # its nodes are not free before they have reported
         return 0
 
@@ -819,37 +1019,46 @@ cdef class Controller:
         cdef int32_t i
         cdef double time, factor
         cdef bint done = False
-        while self.last_period + self.period <= now:
-            time = self.last_period + self.period
+        while self.s.last_period + self.period <= now:
+            time = self.s.last_period + self.period
             if not s.n_running:
                 # Usage only decays: all periods up to now are one.
-                time = self.last_period + self.period * floor((now - self.last_period) / self.period)
+                time = self.s.last_period + self.period * floor((now - self.s.last_period) / self.period)
             if self.classic:
                 self.begin_period()
-            factor = pow(self.rate, time - self.last_period)
+            factor = pow(self.rate, time - self.s.last_period)
             for i in range(self.tree_n):
                 self.tree[i].usage *= factor
+            for i in range(<int32_t>len(self.qos)):
+                self.qos_usage[i] *= factor
+            for i in range(s.tallies):
+                s.tally[i].summed = False
             for i in range(s.n_running):
                 self.charge(s.running[i], time)
-            self.last_period = time
+            self.s.last_period = time
             done = True
         if done and (self.waiting or self.later):
             if not self.classic:
                 self.rank_all()
-            for i in range(s.queued):
-                self.prioritise(s.record[s.queue[i]].job, self.last_period)
+            for i in range(self.n_created):
+                self.prioritise(s.record[self.created[i]].job, self.s.last_period)
+            for i in range(0 if self.unordered else s.queued):
+                self.prioritise(s.record[s.queue[i]].job, self.s.last_period)
             for job in self.later:
-                self.prioritise(job, self.last_period)
-            self.sort()
+                self.prioritise(job, self.s.last_period)
+            self.stale = True
+            if not self.unordered:
+                self.sort()
         return 0
 
     cdef void charge(self, slurm_run_t *run, double now) noexcept:
         """Add what a job has used since the last period to its association and all above."""
-        cdef double seconds = max(0.0, now - max(self.last_period, run.start)), added
+        cdef double seconds = max(0.0, now - max(self.s.last_period, run.start)), added
         cdef int32_t each = self.s.job[run.job].association
         if seconds <= 0.0:
             return
         added = seconds * pow(self.rate, seconds) * run.billing * run.usage_factor
+        self.qos_usage[self.s.job[run.job].qos] += added
         while each >= 0:
             self.tree[each].usage += added
             each = self.tree[each].parent

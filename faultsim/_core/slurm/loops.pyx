@@ -7,9 +7,15 @@ from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, mask_has
 from faultsim._core.containers.memory cimport enlarged
+from faultsim._core.slurm.limits cimport (
+    SLURM_ALLOWED, SLURM_REFUSED_GROUP, slurm_after, slurm_amounts, slurm_before, slurm_count, slurm_refuses,
+    slurm_verdict_t,
+)
+from faultsim._core.slurm.preemption cimport slurm_choose_with_victims, slurm_class, slurm_victims
 from faultsim._core.slurm.rules cimport (
-    SLURM_FEW, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_end_t, slurm_form_t, slurm_job_t,
-    slurm_record_t, slurm_room_t, slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
+    SLURM_FEW, SLURM_RESOURCES, SLURM_RUNNING, SLURM_WAITING, slurm_answer_t, slurm_booked_t, slurm_end_t,
+    slurm_form_t, slurm_job_t, slurm_preempted_t, slurm_record_t, slurm_room_t,
+    slurm_rounded, slurm_run_t, slurm_slot_t, slurm_t,
 )
 from faultsim._core.slurm.selection cimport (
     slurm_choose, slurm_copy_room, slurm_pick, slurm_refill, slurm_reset_keys, slurm_take,
@@ -18,6 +24,7 @@ from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
     FIRST_WINDOW = 30        # seconds to which ends of jobs are taken together at first
+    PUT_OFF = 500            # seconds by which a job that a limit refuses is put off, if there is no later time
     MOVES = 10               # times that maintenance may move the start of a job in one attempt
 
 
@@ -37,6 +44,17 @@ cdef int32_t end_position(const slurm_t *s, double end, int32_t job) noexcept no
     return low
 
 
+cdef void enter_end(slurm_t *s, slurm_run_t *run) noexcept nogil:
+    """Enter a run into `by_end`, which has those of `running`."""
+    cdef int32_t at = end_position(s, run.end, run.job)
+    cdef slurm_end_t *ends = &s.by_end[at]
+    memmove(s.by_end + at + 1, s.by_end + at, <size_t>(s.n_running - at) * sizeof(slurm_end_t))
+    ends.end, ends.run, ends.job, ends.node, ends.partition = run.end, run, run.job, -1, run.partition
+    ends.exclusive = run.exclusive
+    if run.n == 1:
+        ends.node, ends.cpus, ends.memory, ends.gpus = run.nodes[0], run.cpus[0], run.memory[0], run.gpus[0]
+
+
 cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) noexcept nogil:
     """A job takes the n nodes that were found; NULL: no memory."""
     cdef const slurm_form_t *f = &s.form[r.form]
@@ -45,8 +63,8 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     cdef slurm_run_t *run
     if s.n_running == s.running_room:
         at = 2 * s.running_room + 64
-        if not (enlarged(&s.running, at, sizeof(void *))
-                and enlarged(&s.by_end, at, sizeof(slurm_end_t))):
+        if not (enlarged(&s.running, at, sizeof(void *)) and enlarged(&s.victim, at, sizeof(void *))
+                and enlarged(&s.ended, at, sizeof(void *)) and enlarged(&s.by_end, at, sizeof(slurm_end_t))):
             return NULL
         s.running_room = at
     if s.n_started == s.started_room:
@@ -62,9 +80,11 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
     run.cpus = run.nodes + n
     run.gpus = run.cpus + n
     run.job, run.partition, run.n, run.exclusive = r.job, r.partition, n, f.exclusive
+    run.chain, run.warned, run.gone = r.chain, False, -1
     run.start, run.end = now, now + 60.0 * job.limit
-    run.kill_at = INFINITY
+    run.kill_at = run.reserved_until = INFINITY
     run.billing, run.usage_factor = 0.0, job.usage_factor
+    slurm_amounts(s, f, n, False, run.held)
     for i in range(n):
         node = s.found[i]
         run.nodes[i], run.cpus[i] = node, s.found_cpus[i]
@@ -75,14 +95,9 @@ cdef slurm_run_t *enter(slurm_t *s, slurm_record_t *r, int32_t n, double now) no
         if f.gpus and mask_has(f.typed, node):
             run.gpus[i] = max(0, min(f.gpus, s.room.gpus[node]))
     slurm_take(s, &s.room, run, 1)
+    slurm_count(s, run, 1)
     s.changes += 1
-    at = end_position(s, run.end, run.job)
-    memmove(s.by_end + at + 1, s.by_end + at, <size_t>(s.n_running - at) * sizeof(slurm_end_t))
-    ends = &s.by_end[at]
-    ends.end, ends.run, ends.job, ends.node, ends.partition = run.end, run, run.job, -1, run.partition
-    ends.exclusive = run.exclusive
-    if n == 1:
-        ends.node, ends.cpus, ends.memory, ends.gpus = run.nodes[0], run.cpus[0], run.memory[0], run.gpus[0]
+    enter_end(s, run)
     s.running[s.n_running] = run
     s.n_running += 1
     s.started[s.n_started] = run
@@ -99,7 +114,40 @@ cdef void slurm_leave(slurm_t *s, slurm_run_t *run) noexcept nogil:
         i += 1
     memmove(s.running + i, s.running + i + 1, <size_t>(s.n_running - i) * sizeof(void *))
     slurm_take(s, &s.room, run, -1)
+    slurm_count(s, run, -1)
     s.job[run.job].run = NULL
+
+
+cdef void slurm_end_at(slurm_t *s, slurm_run_t *run, double end) noexcept nogil:
+    cdef int32_t at = end_position(s, run.end, run.job)
+    s.n_running -= 1
+    memmove(s.by_end + at, s.by_end + at + 1, <size_t>(s.n_running - at) * sizeof(slurm_end_t))
+    run.end = end
+    enter_end(s, run)
+    s.n_running += 1
+
+
+cdef int end_victims(slurm_t *s, const slurm_record_t *r) noexcept nogil:
+    """Let the jobs in `ended` make room for a record: those without grace time give their nodes back, which are in
+    clean-up."""
+    cdef int32_t i, k, room = 2 * s.preempted_room + 64
+    cdef slurm_run_t *run
+    if s.n_preempted + s.n_ended > s.preempted_room:
+        room += s.n_ended
+        if not enlarged(&s.preempted, room, sizeof(slurm_preempted_t)):
+            return NO_MEMORY
+        s.preempted_room = room
+    for i in range(s.n_ended):
+        run = s.ended[i]
+        s.preempted[s.n_preempted].run, s.preempted[s.n_preempted].by = run, r.job
+        s.n_preempted += 1
+        if s.grace[slurm_class(s, run.job, run.partition)] > 0.0:
+            continue
+        slurm_leave(s, run)
+        for k in range(run.n):
+            s.cleaning[run.nodes[k] >> 6] |= <uint64_t>1 << (run.nodes[k] & 63)
+        s.changes += 1
+    return OK
 
 
 # -- reservations
@@ -136,8 +184,7 @@ cdef inline bint booked_meets(const slurm_booked_t *b, double start, double end)
     return b.start < end and start < b.end
 
 
-cdef inline bint reservation_open(const slurm_t *s, const slurm_job_t *job, double now) noexcept nogil:
-    """Whether a job's reservation, if it has one, is active."""
+cdef bint slurm_reservation_open(const slurm_t *s, const slurm_job_t *job, double now) noexcept nogil:
     cdef const slurm_booked_t *own
     if job.reservation < 0:
         return True
@@ -225,11 +272,9 @@ cdef bint gives_no_place(const slurm_t *s, const slurm_record_t *r, double now) 
     return s.min_priority and r.priority < s.min_priority
 
 
-cdef void close_partition(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
+cdef void close_partition(slurm_t *s, const slurm_record_t *r, int32_t *open_) noexcept nogil:
     """Let no later job of a partition, or of a reservation, start in this pass."""
     cdef int32_t i
-    if gives_no_place(s, r, now):
-        return
     if s.job[r.job].reservation >= 0:
         s.booked[s.job[r.job].reservation].closed = True
         return
@@ -237,6 +282,12 @@ cdef void close_partition(slurm_t *s, const slurm_record_t *r, double now, int32
     open_[0] -= 1
     for i in range(s.words):
         s.usable[i] &= ~s.of_partition[r.partition][i]
+
+
+cdef void close_after(slurm_t *s, const slurm_record_t *r, double now, int32_t *open_) noexcept nogil:
+    """Close the partition of a job that finds no nodes, if it may keep others from starting."""
+    if not gives_no_place(s, r, now):
+        close_partition(s, r, open_)
 
 
 cdef bint finds_when_empty(slurm_t *s, const slurm_form_t *f) noexcept nogil:
@@ -277,13 +328,30 @@ cdef bint stays_clear(slurm_t *s, const slurm_job_t *job, const slurm_form_t *f,
     return True
 
 
+cdef slurm_verdict_t allowed(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f, int32_t n) noexcept nogil:
+    """Whether limits allow a job on the n nodes that were found, or with its requested amounts if none were found."""
+    cdef double amounts[SLURM_RESOURCES]
+    cdef const slurm_job_t *job = &s.job[r.job]
+    if r.chain < 0:
+        return SLURM_ALLOWED
+    if n < 0:
+        return slurm_after(s, r.chain, job.limit, job.asked, NULL, 0)
+    slurm_amounts(s, f, n, False, amounts)
+    return slurm_after(s, r.chain, job.limit, amounts, s.chosen, n)
+
+
+cdef inline bint surely_refused(slurm_t *s, const slurm_record_t *r, const slurm_form_t *f) noexcept nogil:
+    """Whether limits refuse a job whatever its selection finds, and the selection would change no key."""
+    return not f.gpus and slurm_refuses(s, r.chain, s.job[r.job].limit, r.least)
+
+
 cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
     cdef int32_t i, k, n, open_ = 0
     cdef int64_t count = 0
     cdef slurm_record_t *r
     cdef const slurm_job_t *job
     cdef const slurm_form_t *f
-    s.n_started = 0
+    s.n_started = s.n_preempted = 0
     for i in range(s.n_booked):
         s.booked[i].closed = False
     memcpy(s.usable, s.up, <size_t>s.words * sizeof(uint64_t))
@@ -296,7 +364,7 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             break
         r = &s.record[s.queue[i]]
         job = &s.job[r.job]
-        if job.state != SLURM_WAITING or not reservation_open(s, job, now):
+        if job.state != SLURM_WAITING or not slurm_reservation_open(s, job, now):
             continue
         s.count_part[r.partition] += 1
         if s.part_depth and s.count_part[r.partition] > s.part_depth:
@@ -307,21 +375,34 @@ cdef int slurm_pass(slurm_t *s, double now, bint full) noexcept nogil:
             count += 1
         if s.closed[r.partition] or (job.reservation >= 0 and s.booked[job.reservation].closed):
             continue
+        if slurm_before(s, r.chain, job.limit) != SLURM_ALLOWED:
+            continue
         f = &s.form[r.form]
         if count_both(s, s.usable, s.of_partition[r.partition]) < f.least:
-            close_partition(s, r, now, &open_)
+            close_after(s, r, now, &open_)
             continue
         slurm_reset_keys(s, f.nodes)
         for k in range(s.words):
             s.open_[k] = s.usable[k] & s.of_partition[r.partition][k]
         if s.n_booked and not stays_clear(s, job, f, now):
             continue
+        if surely_refused(s, r, f):
+            if s.limit_stops:
+                close_partition(s, r, &open_)
+            continue
         for k in range(s.words):
             s.candidates[k] = s.open_[k] & ~s.cleaning[k]
-        n = slurm_choose(s, f, s.candidates, &s.room)
-        if n < 0:
+        n = slurm_choose_with_victims(s, r, f, now)
+        if allowed(s, r, f, n) != SLURM_ALLOWED:
+            if s.limit_stops:
+                close_partition(s, r, &open_)
+        elif n >= 0 and s.n_ended:
+            if end_victims(s, r) != OK:
+                return NO_MEMORY
+            close_after(s, r, now, &open_)
+        elif n < 0:
             if finds_when_empty(s, f):
-                close_partition(s, r, now, &open_)
+                close_after(s, r, now, &open_)
         elif enter(s, r, n, now) == NULL:
             return NO_MEMORY
     return OK
@@ -469,11 +550,46 @@ cdef inline bint gives_back(slurm_t *s, const slurm_end_t *each) noexcept nogil:
     return True
 
 
-cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *start) noexcept nogil:
+cdef inline void skip_gone(const slurm_t *s, int32_t *at, int64_t gone) noexcept nogil:
+    """Move to the next run that the test has not taken away."""
+    while gone and at[0] < s.n_running and s.by_end[at[0]].run.gone == gone:
+        at[0] += 1
+
+
+cdef void refill_touched(slurm_t *s, const slurm_form_t *f) noexcept nogil:
+    """Bring `avail` and `have` of touched candidates up to the room of `later`."""
+    cdef int32_t i
+    cdef uint64_t rest
+    for i in range(s.words):
+        rest = s.touched[i] & s.candidates[i] & f.nodes[i]
+        while rest:
+            slurm_refill(s, f, 64 * i + fs_lowest(rest), &s.later)
+            rest &= rest - 1
+    memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
+
+
+cdef int64_t remove_victims(slurm_t *s, const slurm_record_t *r, double now) noexcept nogil:
+    """Take all jobs that a record may preempt out of the room of `later`: the number of the test, 0 if none."""
+    cdef int32_t i, k, n = slurm_victims(s, r, now)
+    cdef slurm_run_t *run
+    if not n:
+        return 0
+    s.removals += 1
+    for i in range(n):
+        run = s.victim[i]
+        run.gone = s.removals
+        slurm_take(s, &s.later, run, -1)
+        for k in range(run.n):
+            s.touched[run.nodes[k] >> 6] |= <uint64_t>1 << (run.nodes[k] & 63)
+    return s.removals
+
+
+cdef int32_t will_run(slurm_t *s, const slurm_record_t *r, double now, double *start) noexcept nogil:
     """The earliest time, as Slurm computes it, at which a form fits on `candidates`: sets `start`, and returns the
     number of nodes found, or -1 if it never does."""
+    cdef const slurm_form_t *f = &s.form[r.form]
     cdef int32_t at = 0, i, n
-    cdef uint64_t rest
+    cdef int64_t gone = 0
     cdef const slurm_end_t *each
     cdef const slurm_end_t *last
     cdef const uint64_t *idle = NULL
@@ -484,6 +600,18 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
         start[0] = now
         return n
     slurm_copy_room(s, &s.later, &s.room)
+    # Invariant: `avail` and `have` are those of the candidates in the room of `later`, without the victims and without
+    # the jobs before `at`; both but for the nodes in `touched`.
+    memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
+    if s.preempts:
+        gone = remove_victims(s, r, now)
+    if gone:
+        refill_touched(s, f)
+        n = slurm_pick(s, f, &s.later, NULL)
+        if n >= 0:
+            start[0] = now
+            return n
+        skip_gone(s, &at, gone)
     if s.busy_first:
         for i in range(s.nodes):
             if s.room.jobs[i]:
@@ -491,13 +619,12 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
             else:
                 s.idle[i >> 6] |= <uint64_t>1 << (i & 63)
         idle = s.idle
-    # Invariant: `avail` and `have` are those of the candidates in the room of `later`, without the jobs before `at`.
-    memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
     while at < s.n_running:
         last = NULL
         while at < s.n_running:
             each = &s.by_end[at]
             at += 1
+            skip_gone(s, &at, gone)
             if not gives_back(s, each):
                 continue
             last = each
@@ -508,12 +635,7 @@ cdef int32_t will_run(slurm_t *s, const slurm_form_t *f, double now, double *sta
                 break
         if last == NULL:
             return -1
-        for i in range(s.words):
-            rest = s.touched[i] & s.candidates[i] & f.nodes[i]
-            while rest:
-                slurm_refill(s, f, 64 * i + fs_lowest(rest), &s.later)
-                rest &= rest - 1
-        memset(s.touched, 0, <size_t>s.words * sizeof(uint64_t))
+        refill_touched(s, f)
         window = window + s.linear if s.linear else 2 * window
         while at < s.n_running and s.by_end[at].end > base + window:
             window = window + s.linear if s.linear else 2 * window
@@ -529,22 +651,23 @@ cdef int32_t answer_for(slurm_t *s, const slurm_record_t *r, double now, double 
     cdef uint64_t mixed = <uint64_t>r.form
     cdef int64_t before = s.changes
     cdef slurm_answer_t *a
-    cdef int32_t i, n
+    cdef int32_t i, n, qos = s.job[r.job].qos if s.by_qos else 0
+    mixed ^= <uint64_t>qos << 32
     for i in range(s.words):
         mixed = (mixed ^ s.candidates[i]) * <uint64_t>0x9E3779B97F4A7C15
         mixed ^= mixed >> 32
     a = &s.answer[mixed & <uint64_t>(s.answers - 1)]
-    if a.changes == before and a.form == r.form and same_nodes(s, a.candidates, s.candidates):
+    if a.changes == before and a.form == r.form and a.qos == qos and same_nodes(s, a.candidates, s.candidates):
         for i in range(a.n):
-            s.found[i] = a.nodes[i]
+            s.found[i], s.found_cpus[i] = a.nodes[i], a.cpus[i]
         start[0] = a.start
         return a.n
-    n = will_run(s, &s.form[r.form], now, start)
+    n = will_run(s, r, now, start)
     if n <= SLURM_FEW and s.changes == before:
-        a.changes, a.form, a.n, a.start = before, r.form, n, start[0]
+        a.changes, a.form, a.qos, a.n, a.start = before, r.form, qos, n, start[0]
         memcpy(a.candidates, s.candidates, <size_t>s.words * sizeof(uint64_t))
         for i in range(n):
-            a.nodes[i] = s.found[i]
+            a.nodes[i], a.cpus[i] = s.found[i], s.found_cpus[i]
     return n
 
 
@@ -639,9 +762,14 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
     cdef const slurm_form_t *f = &s.form[r.form]
     cdef slurm_job_t *job = &s.job[r.job]
     cdef double start = now, later, at = now, begin, end
-    cdef bint no_plan = gives_no_place(s, r, now), cleaning
-    cdef int32_t n, i, node
+    cdef double amounts[SLURM_RESOURCES]         # of the plan
+    cdef bint no_plan = gives_no_place(s, r, now), cleaning, counted, refused
+    cdef int32_t n, i, node, many
     cdef offer_t offer
+    cdef slurm_verdict_t verdict
+    if s.put_off_in[job.qos] == s.cycles:
+        start = max(start, s.put_off[job.qos])
+    refused = not s.limit_stops and surely_refused(s, r, f)      # neither started nor planned
     while True:
         n = -1
         offer = offered(s, r, f, now, &start, &later)
@@ -651,6 +779,8 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
             if r.tested != s.cycles:
                 r.tested = s.cycles
                 tests[0] += 1
+            if refused and not s.n_lowered:
+                return GOES_ON
             n = answer_for(s, r, now, &at)
         if n < 0:
             if later and not no_plan:
@@ -664,17 +794,34 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
             node = s.found[i]
             s.planned[node >> 6] |= <uint64_t>1 << (node & 63)
             cleaning = cleaning or mask_has(s.cleaning, node)
+        many, counted = n, r.chain >= 0 and not s.limit_stops
+        if counted:
+            slurm_amounts(s, f, n, True, amounts)
         if at <= now and cleaning:
             at, later = now + 1, 0.0
         if at <= now:
-            for i in range(s.words):
-                s.candidates[i] &= ~s.cleaning[i]
-            slurm_reset_keys(s, s.candidates)
-            n = slurm_choose(s, f, s.candidates, &s.room)
-            if n >= 0:
-                return start_one(s, r, f, n, now)
-            job.refused = s.cycles
-            at, later = now, 0.0
+            verdict = SLURM_ALLOWED
+            if s.limit_stops:
+                verdict = slurm_before(s, r.chain, job.limit)
+            if verdict == SLURM_ALLOWED:
+                for i in range(s.words):
+                    s.candidates[i] &= ~s.cleaning[i]
+                slurm_reset_keys(s, s.candidates)
+                if refused:
+                    return GOES_ON
+                n = slurm_choose_with_victims(s, r, f, now)
+                verdict = allowed(s, r, f, n)
+                if verdict == SLURM_ALLOWED and n >= 0 and not s.n_ended:
+                    return start_one(s, r, f, n, now)
+            if verdict == SLURM_ALLOWED:
+                job.refused = s.cycles
+                if n >= 0 and end_victims(s, r) != OK:
+                    return NO_MEMORY
+                at, later = now, 0.0
+            elif s.limit_stops:
+                at = put_off(s, job, verdict, later, now)
+            else:
+                return GOES_ON
         if no_plan:
             return GOES_ON
         if later and at > later:
@@ -686,7 +833,20 @@ cdef int place(slurm_t *s, slurm_record_t *r, double now, int64_t *tests) noexce
         if collides(s, begin, end, s.planned):
             start = at
             continue
+        if counted and slurm_after(s, r.chain, job.limit, amounts, s.planned, many) != SLURM_ALLOWED:
+            return GOES_ON
         return plan_one(s, r, f, begin, end, job)
+
+
+cdef double put_off(slurm_t *s, const slurm_job_t *job, slurm_verdict_t verdict, double later,
+                    double now) noexcept nogil:
+    """When a job that a limit refuses is planned (``assoc_limit_stop``).
+
+    If the limit is one of all jobs of the QOS together, later records of the QOS begin there."""
+    cdef double start = later if later else now + PUT_OFF
+    if verdict == SLURM_REFUSED_GROUP:
+        s.put_off[job.qos], s.put_off_in[job.qos] = start, s.cycles
+    return start
 
 
 cdef int start_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, int32_t n, double now) noexcept nogil:
@@ -718,10 +878,10 @@ cdef int plan_one(slurm_t *s, slurm_record_t *r, const slurm_form_t *f, double b
                 job.cpus += s.empty.cores[64 * i + fs_lowest(rest)]
                 rest &= rest - 1
     job.planned = s.cycles
-    if s.cut >= s.most_records:
-        return STOPS
     if s.one_plan and again:
         return GOES_ON
+    if s.cut >= s.most_records:
+        return STOPS
     if add_plan(s, begin, end, s.planned) != OK:
         return NO_MEMORY
     return GOES_ON
@@ -734,7 +894,7 @@ cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
     cdef int code
     s.cycles += 1
     s.changes += 1
-    s.n_started = 0
+    s.n_started = s.n_preempted = 0
     s.slots = 0
     if grow_slots(s) != OK:
         return NO_MEMORY
@@ -749,10 +909,12 @@ cdef int slurm_cycle(slurm_t *s, double now) noexcept nogil:
         r = &s.record[s.queue[i]]
         if s.job[r.job].state != SLURM_WAITING or s.job[r.job].refused == s.cycles:
             continue
-        if not reservation_open(s, &s.job[r.job], now):
+        if not slurm_reservation_open(s, &s.job[r.job], now):
             continue
         if tests >= s.most_tests:
             break
+        if not s.limit_stops and slurm_before(s, r.chain, s.job[r.job].limit) != SLURM_ALLOWED:
+            continue
         if too_many(s, r):
             continue
         code = place(s, r, now, &tests)

@@ -9,6 +9,16 @@ cdef enum:
     MANY_NODES = 1 << 30     # more than any cluster has
     SLURM_FEW = 4            # nodes of an answer that is kept
 
+# Resources that limits count.  SLURM_OTHER stands for all others, of which no job holds any.
+cdef enum slurm_resource_t:
+    SLURM_CPU = 0
+    SLURM_MEMORY = 1         # MiB
+    SLURM_NODE = 2
+    SLURM_BILLING = 3
+    SLURM_GPU = 4
+    SLURM_OTHER = 5
+    SLURM_RESOURCES = 6
+
 # What is free of each node.
 cdef struct slurm_room_t:
     int32_t *cores
@@ -31,16 +41,18 @@ cdef struct slurm_form_t:
     bint least_loaded
     uint64_t *nodes          # of the partition, with the features
     uint64_t *fitting        # those of `nodes` that may serve while empty, as backfilling tests before a selection
-    uint64_t *typed          # nodes of which GPUs would serve
+    uint64_t *typed          # nodes that have enough GPUs of the type
 
 # A job in one of the partitions that it names.
 cdef struct slurm_record_t:
     int32_t job, form, partition, tier
+    int32_t chain            # of the limits that hold for it; -1: none
     bint allowed             # by the bounds of the partition
     int64_t priority
     double of_partition, of_resources        # terms of the priority
     double limit             # seconds for which it is planned
     int64_t tested           # number of the last cycle that tested it
+    double least[SLURM_RESOURCES]            # amounts that limits test at least, whatever nodes are found
 
 cdef enum slurm_state_t:
     SLURM_GONE = 0
@@ -52,7 +64,7 @@ cdef struct slurm_job_t:
     int32_t state
     int32_t first, records   # its records
     int32_t association      # in the tree of accounts; -1: none
-    int32_t user, pair       # number of the user, and of the user in the account
+    int32_t user, pair, qos  # number of the user, of the user in the account, and of the QOS
     int32_t reservation      # in which it runs; -1: none
     int32_t nodes            # at least one
     double submit, limit     # seconds; minutes
@@ -60,16 +72,24 @@ cdef struct slurm_job_t:
     double nice, cpus
     double of_association, of_qos            # terms of the priority
     double usage_factor
+    double asked[SLURM_RESOURCES]            # amounts
+    double preempted         # when others last ended for it
     int64_t planned          # number of the last cycle that planned it
     int64_t refused          # number of the last cycle in which its real selection failed
     slurm_run_t *run
 
 # A job on its nodes: n of each array.
 cdef struct slurm_run_t:
-    int32_t job, partition, n
+    int32_t job, partition, chain, n
     bint exclusive
-    double start, end, kill_at       # kill_at: when the end of its time, or of its reservation, is noticed
+    double start, end
+    double kill_at           # when the end of its time, or of its reservation, is noticed
+    double reserved_until    # the latter; infinite without one
     double billing, usage_factor
+    double held[SLURM_RESOURCES]
+    bint warned              # it is preempted, and ends after its grace time
+    int64_t rank             # scratch of preemption
+    int64_t gone             # number of the last test that took it away as one that may be preempted
     int32_t *nodes
     int32_t *cpus
     int64_t *memory
@@ -82,6 +102,11 @@ cdef struct slurm_end_t:
     slurm_run_t *run
     int32_t job, node, cpus, gpus, partition
     bint exclusive
+
+# A job that ends, or is warned, for another.
+cdef struct slurm_preempted_t:
+    slurm_run_t *run
+    int32_t by
 
 # Nodes that are reserved in [start, end), in whole seconds: the occurrence that is not over of one that comes again
 # `every` seconds after `first_start`; 0: it comes once.
@@ -102,9 +127,48 @@ cdef struct slurm_slot_t:
 cdef struct slurm_answer_t:
     int64_t changes
     double start
-    int32_t form, n
+    int32_t form, qos, n     # qos: what it may preempt, if that depends on it
     int32_t nodes[SLURM_FEW]
+    int32_t cpus[SLURM_FEW]
     uint64_t *candidates
+
+# Running jobs that a limit counts: those of a QOS, of a user or an account in it, of a user in an account, or of an
+# account and all below it.
+cdef struct slurm_tally_t:
+    int32_t jobs
+    double held[SLURM_RESOURCES]     # sums of their amounts
+    int32_t *on_node         # how many of them are on each node; NULL if no limit counts their nodes
+    int32_t nodes            # with some of them, if there is `on_node`
+    int32_t qos, account     # the QOS with this usage, or its place in the tree of accounts; -1
+    double used              # that usage, in CPU seconds, at the begin of a loop
+    double left[SLURM_RESOURCES]     # amounts times seconds that the jobs may still use, at the last period
+    bint summed              # whether `left` is that of now
+
+cdef enum slurm_limit_t:
+    SLURM_MOST_JOBS = 0      # jobs that run
+    SLURM_MOST_WALL = 1      # minutes of a job
+    SLURM_MOST_USED = 2      # CPU minutes used; with ``safe`` also those that jobs may still use
+    SLURM_MOST_HELD = 3      # amount held by jobs that run
+    SLURM_MOST_LEFT = 4      # amount times minutes that jobs may still use
+    SLURM_MOST_MINUTES = 5   # amount times minutes of a job
+    SLURM_MOST_ASKED = 6     # amount of a job
+    SLURM_MOST_ON_NODE = 7   # amount of a job per node
+    SLURM_LEAST_ASKED = 8    # amount of a job
+
+cdef struct slurm_check_t:
+    slurm_limit_t kind
+    int32_t tally, resource  # tally: -1 if it counts no other jobs
+    double limit
+    bint of_group            # a limit of all jobs of a QOS together
+
+# Limits for jobs of a user, an account and a QOS in a partition, in the order in which they are tested: before and
+# after the selection of nodes.
+cdef struct slurm_chain_t:
+    slurm_check_t *before
+    slurm_check_t *after
+    int32_t n_before, n_after
+    int32_t *tally           # in which such jobs count while they run
+    int32_t tallies
 
 cdef struct slurm_t:
     int32_t nodes, words, partitions
@@ -112,10 +176,12 @@ cdef struct slurm_t:
     int32_t *gpu_type
     int64_t *weight
     int64_t *keys            # sort keys, which tests change (model.md#slurm-nodes)
+    uint64_t *lowered        # nodes with another key than that of their weight
+    int32_t n_lowered
     uint64_t *up
     uint64_t *cleaning       # where a job's clean-up is not over
     uint64_t **of_partition
-    bint manages_memory, least_loaded, serial_at_end, busy_first, preempts
+    bint manages_memory, least_loaded, serial_at_end, busy_first
     slurm_form_t *form
     int32_t forms, form_room
     slurm_record_t *record
@@ -138,6 +204,30 @@ cdef struct slurm_t:
     int64_t most_records, most_tests, most_starts, most_part, most_user, most_pair, most_user_part
     int64_t depth, part_depth
     bint one_plan
+    # limits
+    slurm_tally_t *tally
+    slurm_chain_t *chain
+    int32_t tallies, tally_room, chains, chain_room
+    bint safe                # ``AccountingStorageEnforce=safe``
+    bint limit_stops         # ``assoc_limit_stop``
+    double last_period
+    # preemption by QOS or by partition: of classes, which are numbers of these
+    bint preempts, by_qos, youngest_first
+    int32_t classes
+    bint *takes              # per class and class: whether jobs of the first take the place of those of the second
+    bint *takes_some         # per class
+    bint *spared             # per class: ``PreemptMode=OFF``
+    double *grace            # per class: seconds
+    int64_t *rank            # per class: order in which its jobs end
+    double exempt, victimless        # seconds for which a job is safe, and may not preempt again
+    int64_t reorders, removals       # ``preempt_reorder_count``; number of the last test without victims
+    slurm_run_t **victim     # scratch of a selection
+    slurm_run_t **ended      # of the last selection
+    int32_t n_ended
+    slurm_preempted_t *preempted     # by the last loop, in order
+    int32_t n_preempted, preempted_room
+    double *put_off          # per QOS: when its jobs are tried first, in the cycle of `put_off_in`
+    int64_t *put_off_in
     # scratch of a selection: nodes that can serve, their CPUs, and the chosen ones
     int32_t *avail
     uint64_t *have

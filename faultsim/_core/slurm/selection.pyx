@@ -36,15 +36,22 @@ cdef void slurm_copy_room(slurm_t *s, slurm_room_t *into, const slurm_room_t *ro
 
 
 cdef inline void set_key(slurm_t *s, int32_t node, int64_t key) noexcept nogil:
+    cdef int64_t plain = s.weight[node] * 256 + 255
     s.changes += s.keys[node] != key
+    cdef uint64_t bit = <uint64_t>1 << (node & 63)
+    s.n_lowered += (key != plain) - (s.keys[node] != plain)
     s.keys[node] = key
+    if key == plain:
+        s.lowered[node >> 6] &= ~bit
+    else:
+        s.lowered[node >> 6] |= bit
 
 
 cdef void slurm_reset_keys(slurm_t *s, const uint64_t *mask) noexcept nogil:
     cdef int32_t i, node
     cdef uint64_t rest
-    for i in range(s.words):
-        rest = mask[i]
+    for i in range(s.words if s.n_lowered else 0):
+        rest = mask[i] & s.lowered[i]
         while rest:
             node = 64 * i + fs_lowest(rest)
             rest &= rest - 1
@@ -117,6 +124,8 @@ cdef void slurm_fill(slurm_t *s, const slurm_form_t *f, const uint64_t *mask, co
     s.sum_have = 0
     for i in range(s.words):
         rest = mask[i] & f.nodes[i]
+        if f.gpus:
+            rest &= f.typed[i]
         while rest:
             node = 64 * i + fs_lowest(rest)
             rest &= rest - 1

@@ -253,14 +253,6 @@ class Controller:
         state.waiting = [held.waiting for held in self._jobs.values()]
 
     def _apply(self, done: Decisions, now: float, acts: Acts) -> None:
-        for victim, by in done.preempted:
-            if by in self._of:
-                self._of[by].preempted = now
-            grace = grace_of(self.site, victim)
-            if grace:
-                victim.grace_end = now + grace
-            elif victim.job in self._running:
-                self._stop(victim, now, acts, again=self._waits_again(victim))
         for run in done.started:
             held = self._jobs.pop(run.job)
             run.order = run.job
@@ -273,6 +265,13 @@ class Controller:
             self._select(run.job, run.nodes)
             held.accrue = None
             acts.start.append(run)
+        for victim, by in done.preempted:
+            self._of[by].preempted = now
+            grace = grace_of(self.site, victim)
+            if grace:
+                victim.grace_end = now + grace
+            else:
+                self._stop(victim, now, acts, again=self._waits_again(victim))
 
     def _waits_again(self, victim: Running) -> bool:
         """Whether a preempted job is requeued, not cancelled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,12 +11,6 @@ from faultsim.reference.slurm.state import Running, SlurmNodes, State, Waiting
 
 #: Order in which resources are tested, and their names in reasons.
 RESOURCES = {"cpu": "Cpu", "mem": "Mem", "node": "Node", "billing": "Billing", "gres/gpu": "GRES"}
-#: Limits that are tested; those on submissions and on ages are not (model.md#slurm-limits).
-TESTED = frozenset({
-    "GrpJobs", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "MaxJobs", "MaxJobsPerAccount", "MaxJobsPerUser",
-    "MaxTRESMinsPerJob", "MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerNode", "MaxTRESPerUser", "MaxWall",
-    "MinTRESPerJob",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,12 +52,6 @@ class Limits:
                     self._below.setdefault(above, set()).add(here)
                     found = self._users.get((above, ""))
                     above = found.parent if found is not None else None
-
-    @property
-    def hold(self) -> bool:
-        """Whether some limit could ever refuse a job."""
-        rows = [each.limits for each in self._site.conf.qos.values()] + [each.limits for each in self._users.values()]
-        return self.enforced and any(name in TESTED for limits in rows for name in limits)
 
     def _all(self, job: Waiting, partition: str) -> Iterator[_Of]:
         """Limits that hold for a job, in their order: QOS of the partition, its own, its association, accounts."""
@@ -189,15 +178,15 @@ class Limits:
             if so_far >= most:
                 return f"{kind}Grp{_minutes_name(name)}MinutesLimit"
             if self._safe:
-                left = sum(run_minutes(one, resource, state.last_period) for one in jobs)
-                if int(so_far) + int(left) + minutes * amounts.get(resource, 0.0) > most:
+                left = run_minutes(jobs, resource, state.last_period)
+                if int(so_far) + left + minutes * amounts.get(resource, 0.0) > most:
                     return f"{kind}Grp{_minutes_name(name)}MinutesLimit"
         for resource, name, most in each("GrpTRES"):
             if held(resource, jobs) + amounts.get(resource, 0.0) > most:
                 return f"{kind}Grp{name}Limit" if name != "GRES" else f"{kind}GrpGRES"
         for resource, name, most in each("GrpTRESRunMins"):
-            left = sum(run_minutes(one, resource, state.last_period) for one in jobs)
-            if int(left) + minutes * amounts.get(resource, 0.0) > most:
+            left = run_minutes(jobs, resource, state.last_period)
+            if left + minutes * amounts.get(resource, 0.0) > most:
                 return f"{kind}Grp{_minutes_name(name)}RunMinutesLimit"
         if kind != "QOS" and not of.own:
             return ""
@@ -226,10 +215,13 @@ class Limits:
         return ""
 
 
-def run_minutes(job: Running, resource: str, last_period: float) -> float:
-    """What a running job may still use of a resource, in minutes, as counted at the last calculation period."""
-    left = max(0.0, 60.0 * job.limit - max(0.0, last_period - job.start))
-    return job.amounts().get(resource, 0.0) * left / 60.0
+def run_minutes(jobs: Sequence[Running], resource: str, last_period: float) -> int:
+    """What running jobs may still use of a resource, in minutes, as counted at the last calculation period."""
+    seconds = 0.0
+    for job in jobs:
+        left = max(0.0, 60.0 * job.limit - max(0.0, last_period - job.start))
+        seconds += job.amounts().get(resource, 0.0) * left
+    return math.floor(seconds / 60.0)
 
 
 def _order(resource: str) -> int:

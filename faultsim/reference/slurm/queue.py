@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
 from faultsim.reference.slurm.state import Reserved, Running, SlurmNodes, State, Waiting
@@ -85,7 +85,27 @@ def queue_of(state: State, now: float) -> list[Pair]:
         right = _key(site, second, second_part)
         return -1 if left < right else int(left > right)
 
-    return sorted(pairs, key=cmp_to_key(compare))
+    if not site.preempts:
+        return sorted(pairs, key=cmp_to_key(compare))
+    return _merged(pairs, compare)
+
+
+def _merged(pairs: list[Pair], compare: Callable[[Pair, Pair], int]) -> list[Pair]:
+    """Sorted by halves that are merged, as qsort does it of which Slurm makes use.
+
+    With preemption the algorithm matters: that one goes before another does not say which goes before a third.
+    """
+    if len(pairs) < 2:
+        return pairs
+    half = len(pairs) // 2
+    first, second = _merged(pairs[:half], compare), _merged(pairs[half:], compare)
+    found, at = [], 0
+    for pair in second:
+        while at < len(first) and compare(first[at], pair) <= 0:
+            found.append(first[at])
+            at += 1
+        found.append(pair)
+    return found + first[at:]
 
 
 def _key(site: SlurmNodes, job: Waiting, partition: str) -> tuple[bool, int, int, float, int]:
