@@ -1,12 +1,14 @@
-"""A week of a university cluster under its own slurm.conf, by the compiled controller of Slurm's rules: seconds.
+"""A week of a university cluster under its own slurm.conf, by both controllers of Slurm's rules: seconds.
 
-python benchmarks/run_slurm.py          writes its section of RESULTS.md
+python benchmarks/run_slurm.py          writes its section of RESULTS.md; takes some minutes
 python benchmarks/run_slurm.py --dry    prints only
 
 Needs FAULTSIM_DATA (or ../shared/data beside the checkout) with slurm/ub-hpc.
 """
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from results import run_parts, table
@@ -41,13 +43,69 @@ def the_week() -> tuple[str, str]:
         begin = time.process_time()
         result = fs.simulate(log, CONF.site, scheduler=CONF.scheduler, oversized="drop")
         spent = time.process_time() - begin
-        assert "decided_in_python" not in result.settings
         wait = result.metrics["mean_wait"] / 3600
         rows.append({"jobs": f"{count:,}", "s": spent, "ms per job": 1e3 * spent / count, "mean wait, h": wait})
     return "The first jobs, and all", table(rows)
 
 
+#: Jobs of the comparison of both controllers.
+FEW = 200
+
+
+def limited() -> fs.Slurm:
+    """The week's scheduler with limits of users in each QOS, and of all accounts."""
+    of_user = {"MaxTRESPerUser": {"cpu": 2000}, "MaxJobsPerUser": 500}
+    of_account = {"GrpTRES": {"cpu": 3000}, "GrpTRESRunMins": {"cpu": 5_000_000}}
+    qos = {name: replace(each, limits={**each.limits, **of_user}) for name, each in CONF.qos.items()}
+    associations = tuple(
+        each if each.user or each.account == "root" else replace(each, limits={**each.limits, **of_account})
+        for each in CONF.associations
+    )
+    return CONF.scheduler.replace(conf=replace(CONF, qos=qos, associations=associations))
+
+
+def preempting() -> fs.Slurm:
+    """The week's scheduler with QOS that take the place of others, whose jobs are requeued."""
+    taken = ("general-compute", "supporters")
+    qos = {
+        name: replace(each, preempt=taken) if name.startswith("priority") else each for name, each in CONF.qos.items()
+    }
+    return CONF.scheduler.replace(conf=replace(CONF, qos=qos), PreemptType="preempt/qos", PreemptMode="REQUEUE")
+
+
+def seconds(log: fs.Workload, scheduler: fs.Slurm, engine: str) -> tuple[float, fs.Result]:
+    """Of the processor, and the result."""
+    begin = time.process_time()
+    result = fs.simulate(log, CONF.site, scheduler=scheduler, oversized="drop", engine=engine)
+    return time.process_time() - begin, result
+
+
+def the_rules() -> tuple[str, str]:
+    kinds: Mapping[str, fs.Slurm] = {"as it is": CONF.scheduler, "limits": limited(), "preemption": preempting()}
+    rows: list[dict[str, object]] = []
+    for name, scheduler in kinds.items():
+        spent, result = seconds(LOG, scheduler, "core")
+        few, fast = seconds(LOG.head(FEW), scheduler, "core")
+        slow, same = seconds(LOG.head(FEW), scheduler, "reference")
+        assert np.array_equal(fast.jobs["start"], same.jobs["start"])
+        rows.append(
+            {
+                "rules": name,
+                "s": spent,
+                "mean wait, h": result.metrics["mean_wait"] / 3600,
+                "requeued": int(result.jobs["restarts"].sum()),
+                f"first {FEW} jobs, s": few,
+                "the same in Python, s": slow,
+            }
+        )
+    return "All jobs with limits, and with preemption", table(rows)
+
+
 if __name__ == "__main__":
     run_parts(
-        "slurm", "Slurm's rules", HEAD.format(left_out=len(ALL) - len(LOG)), {"week": the_week}, __doc__ or ""
-    )  # fmt: skip
+        "slurm",
+        "Slurm's rules",
+        HEAD.format(left_out=len(ALL) - len(LOG)),
+        {"week": the_week, "rules": the_rules},
+        __doc__ or "",
+    )
