@@ -70,7 +70,9 @@ def preempting() -> fs.Slurm:
     qos = {
         name: replace(each, preempt=taken) if name.startswith("priority") else each for name, each in CONF.qos.items()
     }
-    return CONF.scheduler.replace(conf=replace(CONF, qos=qos), PreemptType="preempt/qos", PreemptMode="REQUEUE")
+    return CONF.scheduler.replace(
+        conf=replace(CONF, qos=qos), PreemptType="preempt/qos", PreemptMode="REQUEUE", JobRequeue=True
+    )
 
 
 def seconds(log: fs.Workload, scheduler: fs.Slurm, engine: str) -> tuple[float, fs.Result]:
@@ -93,7 +95,7 @@ def the_rules() -> tuple[str, str]:
                 "rules": name,
                 "s": spent,
                 "mean wait, h": result.metrics["mean_wait"] / 3600,
-                "requeued": int(result.jobs["restarts"].sum()),
+                "requeued": int((result.jobs["restarts"] - (result.jobs["state"] == fs.JobState.KILLED)).sum()),
                 f"first {FEW} jobs, s": few,
                 "the same in Python, s": slow,
             }
