@@ -33,7 +33,7 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
-# The waiting jobs of a form in the order of the queue; some of them may have left it.
+# The waiting jobs of a form in the order of the queue; some of them may have left it otherwise than by a start.
 cdef struct form_queue_t:
     int32_t first, last      # -1: none
     bint is_active           # it is in the list of forms
@@ -68,8 +68,26 @@ cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
             or (p.valid and s.now > p.time))
 
 
+cdef void unlist_job(easy_t *p, const site_t *m, int32_t job) noexcept nogil:
+    cdef form_queue_t *f = &p.form[m.form[job]]
+    cdef int32_t before = p.before[job], behind = p.behind[job]
+    if f.next == job:
+        f.next = behind
+    if before >= 0:
+        p.behind[before] = behind
+    else:
+        f.first = behind
+    if behind >= 0:
+        p.before[behind] = before
+    else:
+        f.last = before
+    p.is_listed[job] = 0
+
+
 cdef int start_chosen(easy_t *p, sim_t *s, int32_t job, bint backfilled) noexcept nogil:
     p.starts += 1
+    if s.scheduler.queued != NULL and p.is_listed[job]:
+        unlist_job(p, site_of(&s.machine), job)
     return start_job(s, job, chosen_cores(site_of(&s.machine)), NULL, backfilled)
 
 
@@ -164,22 +182,6 @@ cdef inline int start_first(easy_t *p, sim_t *s, bint *afresh) noexcept nogil:
     return code
 
 
-cdef void unlist_job(easy_t *p, const site_t *m, int32_t job) noexcept nogil:
-    cdef form_queue_t *f = &p.form[m.form[job]]
-    cdef int32_t before = p.before[job], behind = p.behind[job]
-    if f.next == job:
-        f.next = behind
-    if before >= 0:
-        p.behind[before] = behind
-    else:
-        f.first = behind
-    if behind >= 0:
-        p.before[behind] = before
-    else:
-        f.last = before
-    p.is_listed[job] = 0
-
-
 cdef void list_queued(void *state, void *sim, int32_t job) noexcept nogil:
     """A job enters the queue, perhaps at another place than before."""
     cdef easy_t *p = <easy_t *>state
@@ -234,6 +236,8 @@ cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t fi
     cdef double least = INFINITY
     # A millisecond is far more than what rounding can make of an expected end.
     if is_costly(p, s, m.form[f.first]) and s.now + f.least > p.time + 1e-3:
+        return -1
+    if queued_before(s, f.last, first):
         return -1
     if f.scan != p.scan:
         f.scan, f.next = p.scan, f.first
