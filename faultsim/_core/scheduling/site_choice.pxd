@@ -27,6 +27,11 @@ cdef struct site_choice_t:
     candidate_t *all
     candidate_t *some
     int32_t *run             # where each run of neighbours begins in `some`
+    # What nodes offer of what is free now to jobs of the form that was tried last.
+    int32_t listed_form      # 1 more than it; 0: none was
+    candidate_t *listed      # per node: the offers of a section begin at its first node
+    int32_t *n_listed        # per section: how many these are
+    int64_t *listed_at       # node_section_t.changes when they were listed; -1: they are not
     int64_t *refused         # per form: 1 more than `gives` of the site when a job of it had no room; 0: none had
 
 # What is free of each node at a time to come.  It is made of what is free now, so what has changed since `seen` is all

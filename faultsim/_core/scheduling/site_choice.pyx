@@ -19,10 +19,14 @@ from faultsim._core.state cimport end_if_started_at, set_window
 
 
 cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except -1:
+    cdef const site_t *m = site_of(&s.machine)
     own_block(owner, &p.open, s.nodes, sizeof(uint64_t))
     own_block(owner, &p.all, s.nodes, sizeof(candidate_t))
     own_block(owner, &p.some, s.nodes, sizeof(candidate_t))
-    own_jobs(owner, &p.refused, site_of(&s.machine).forms, sizeof(int64_t))
+    own_block(owner, &p.listed, s.nodes, sizeof(candidate_t))
+    own_block(owner, &p.n_listed, m.sections, sizeof(int32_t))
+    own_block(owner, &p.listed_at, m.sections, sizeof(int64_t))
+    own_jobs(owner, &p.refused, m.forms, sizeof(int64_t))
     return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
 
 
@@ -467,25 +471,11 @@ cdef inline void pick(sim_t *s, site_choice_t *p, int32_t job, double t, const u
         in_order(s, job, t, free, some, n, count)
 
 
-cdef int32_t list_offers(const site_t *m, const ask_t *ask, const uint64_t *free, candidate_t *out) noexcept nogil:
-    cdef const node_block_t *each
-    cdef int32_t i = next_block(m, ask, free, 0), node, cores, n = 0
-    while i < m.blocks:
-        each = &m.block[i]
-        for node in range(each.first, each.first + each.n):
-            cores = offer_of(m, ask, node, free[node])
-            if cores > 0:
-                out[n].node, out[n].cores, out[n].count = node, cores, 1
-                n += 1
-        i = next_block(m, ask, free, i + 1)
-    return n
-
-
-cdef int32_t add_offers(const site_t *m, const ask_t *ask, const node_section_t *part, candidate_t *out,
-                        int32_t n) noexcept nogil:
-    """What nodes of a section offer of what is free now, behind the n candidates so far; equal nodes are one."""
+cdef int32_t list_section(const site_t *m, const ask_t *ask, const node_section_t *part,
+                          candidate_t *out) noexcept nogil:
+    """What nodes of a section offer of what is free now; equal nodes are one."""
     cdef const node_block_t *block
-    cdef int32_t i = next_in_section(m, ask, part, part.first), node, cores
+    cdef int32_t i = next_in_section(m, ask, part, part.first), node, cores, n = 0
     while i < part.first + part.n:
         block = &m.block[i]
         for node in range(block.first, block.first + (1 if block.equal else block.n)):
@@ -497,6 +487,54 @@ cdef int32_t add_offers(const site_t *m, const ask_t *ask, const node_section_t 
     return n
 
 
+cdef void list_form(site_choice_t *p, const site_t *m, int32_t form) noexcept nogil:
+    """The lists are of a form from now on."""
+    cdef int32_t i
+    if p.listed_form != form + 1:
+        p.listed_form = form + 1
+        for i in range(m.sections):
+            p.listed_at[i] = -1
+
+
+cdef inline const candidate_t *offers_in(site_choice_t *p, const site_t *m, const ask_t *ask, int32_t section,
+                                         int32_t *n) noexcept nogil:
+    """`list_section` for the form that is listed.
+
+    A section is listed again if a node of it has changed.  Jobs of one form often start one after another, and a start
+    changes the sections of its nodes alone.
+    """
+    cdef const node_section_t *part = &m.section[section]
+    cdef candidate_t *listed = p.listed + m.block[part.first].first
+    if p.listed_at[section] != part.changes:
+        p.n_listed[section] = list_section(m, ask, part, listed)
+        p.listed_at[section] = part.changes
+    n[0] = p.n_listed[section]
+    return listed
+
+
+cdef int32_t list_offers(site_choice_t *p, const site_t *m, int32_t job, const uint64_t *free,
+                         candidate_t *out) noexcept nogil:
+    """What each node offers of what is free of it."""
+    cdef const ask_t *ask = &m.ask[job]
+    cdef const candidate_t *listed
+    cdef int32_t node, cores, i, k, n = 0, there = 0
+    if free != m.open:
+        for node in range(m.nodes):
+            cores = offer_of(m, ask, node, free[node])
+            if cores > 0:
+                out[n].node, out[n].cores, out[n].count = node, cores, 1
+                n += 1
+        return n
+    list_form(p, m, m.form[job])
+    for i in range(m.sections):
+        listed = offers_in(p, m, ask, i, &there)
+        for k in range(there):
+            for node in range(listed[k].node, listed[k].node + listed[k].count):
+                out[n].node, out[n].cores, out[n].count = node, listed[k].cores, 1
+                n += 1
+    return n
+
+
 cdef inline int32_t weight_of(const site_t *m, const node_section_t *part) noexcept nogil:
     return m.weight[m.block[part.first].first]
 
@@ -505,14 +543,18 @@ cdef bint choose_by_weight(sim_t *s, site_choice_t *p, int32_t job) noexcept nog
     """`in_runs` of what is free now, a weight at a time, as runs of a smaller weight are used first."""
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
+    cdef const candidate_t *listed
     cdef int64_t missing = needed(ask)
-    cdef int32_t i = 0, n, weight
+    cdef int32_t i = 0, n, there = 0, weight
     if missing > 1 and not fits_in(m, ask, m.open):
         return False
+    list_form(p, m, m.form[job])
     while missing > 0 and i < m.sections:
         n, weight = 0, weight_of(m, &m.section[m.by_weight[i]])
         while i < m.sections and weight_of(m, &m.section[m.by_weight[i]]) == weight:
-            n = add_offers(m, ask, &m.section[m.by_weight[i]], p.some, n)
+            listed = offers_in(p, m, ask, m.by_weight[i], &there)
+            memcpy(&p.some[n], listed, <size_t>there * sizeof(candidate_t))
+            n += there
             i += 1
         if n > 0:
             missing = in_runs(s, job, p.some, n, missing, p.run)
@@ -545,7 +587,7 @@ cdef bint choose_shares(sim_t *s, site_choice_t *p, int32_t job, double t, const
             return False
         sort_shares(m)
         return True
-    n = list_offers(m, ask, free, p.some)
+    n = list_offers(p, m, job, free, p.some)
     if not has_enough(ask, p.some, n):
         return False
     pick(s, p, job, t, free, p.some, n, needed(ask))
@@ -564,7 +606,7 @@ cdef bint choose_beside(sim_t *s, site_choice_t *p, int32_t job, double t, const
     if chosen_cost(m, head, later) <= slack:
         return True
     m.n_chosen = 0
-    n = list_offers(m, ask, free, p.all)
+    n = list_offers(p, m, job, free, p.all)
     if ask.nodes == 0:                   # of each node what costs the head nothing
         k = 0
         for i in range(n):

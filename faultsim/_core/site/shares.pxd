@@ -59,6 +59,7 @@ cdef struct node_block_t:
 cdef struct node_section_t:
     int32_t first, n
     uint64_t most            # as of a block
+    int64_t changes          # site_t.changes when `open` of a node of it changed last
 
 cdef struct site_t:
     uint64_t *occ            # the nodes that are down, one bit each

@@ -69,6 +69,7 @@ cdef void look_at_block(site_t *m, node_block_t *b) noexcept nogil:
 cdef inline void note_node(site_t *m, int32_t node) noexcept nogil:
     m.changed[m.changes & (N_CHANGED - 1)] = node
     m.changes += 1
+    m.section[m.block[m.block_of[node]].section].changes = m.changes
 
 
 cdef void note_change(site_t *m, int32_t node) noexcept nogil:
