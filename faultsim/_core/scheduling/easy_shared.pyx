@@ -330,6 +330,7 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef bint outlives = end_if_started(s, job) > p.time
     cdef int code
     if s.need[job] > s.free:
+        refuse_form(&p.choice, m, job)
         return 0
     if not outlives:
         if not chooses(p, s, job):

@@ -27,7 +27,7 @@ cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except 
     own_block(owner, &p.n_listed, m.sections, sizeof(int32_t))
     own_block(owner, &p.listed_at, m.sections, sizeof(int64_t))
     own_jobs(owner, &p.refused, m.forms, sizeof(int64_t))
-    return own_block(owner, &p.run, s.nodes + 1, sizeof(int32_t))
+    return own_block(owner, &p.run, s.nodes + 1, sizeof(run_t))
 
 
 cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1:
@@ -408,43 +408,50 @@ cdef void in_order(sim_t *s, int32_t job, double t, const uint64_t *free, candid
         count -= 1 if ask.nodes else cores
 
 
-cdef int64_t in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, int32_t *run) noexcept nogil:
-    """model.md#consecutive-best-fit; `run` has room for where each run begins.  Returns what is missing then."""
+cdef int32_t find_runs(const site_t *m, const ask_t *ask, candidate_t *some, int32_t n, run_t *run) noexcept nogil:
+    """The runs of the candidates: of consecutive numbers and equal weight."""
+    cdef run_t *last = NULL
+    cdef int32_t i, runs = 0, next_ = -1
+    cdef bint equal = ask.gpus > 0 and ask.nodes == 1        # all nodes count as equally full
+    for i in range(n):
+        if equal:
+            some[i].cores = ask.cores
+        if some[i].node != next_ or m.weight[next_] != last.weight:
+            last = &run[runs]
+            last.first, last.nodes, last.cores, last.weight = i, 0, 0, m.weight[some[i].node]
+            runs += 1
+        last.nodes += some[i].count
+        last.cores += <int64_t>some[i].cores * some[i].count
+        next_ = some[i].node + some[i].count
+    run[runs].first = n
+    return runs
+
+
+cdef int64_t in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, run_t *run) noexcept nogil:
+    """model.md#consecutive-best-fit; `run` has room for one more than there are.  Returns what is missing then."""
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef int64_t nodes = count if ask.nodes else 1
-    cdef int64_t cores = count * ask.cores if ask.nodes else count, sum_, best_sum, many
-    cdef int32_t i, k, runs = 0, best, weight, best_weight, first, end, alone, given, node
+    cdef int64_t cores = count * ask.cores if ask.nodes else count
+    cdef int32_t i, runs = find_runs(m, ask, some, n, run), first, end, alone, given, node
+    cdef run_t *each
+    cdef run_t *best
     cdef bint enough, best_enough
-    for i in range(n):
-        if ask.gpus > 0 and ask.nodes == 1:
-            some[i].cores = ask.cores
-        if (i == 0 or some[i].node != some[i - 1].node + some[i - 1].count
-                or m.weight[some[i].node] != m.weight[some[i - 1].node]):
-            run[runs] = i
-            runs += 1
-        some[i].cost = 0                 # 1: its run has been used
-    run[runs] = n
     while cores > 0:
-        best, best_sum, best_weight, best_enough = -1, 0, 0, False
-        for k in range(runs):
-            first, end = run[k], run[k + 1]
-            if some[first].cost:
+        best, best_enough = NULL, False
+        for i in range(runs):
+            each = &run[i]
+            if each.nodes == 0 or (best != NULL and each.weight > best.weight):
                 continue
-            weight, sum_, many = m.weight[some[first].node], 0, 0
-            if best >= 0 and weight > best_weight:
-                continue
-            for i in range(first, end):
-                sum_ += <int64_t>some[i].cores * some[i].count
-                many += some[i].count
-            enough = sum_ >= cores and many >= nodes
-            if (best < 0 or weight < best_weight or (enough and (not best_enough or sum_ < best_sum))
-                    or (not enough and sum_ > best_sum)):
-                best, best_sum, best_weight, best_enough = k, sum_, weight, enough
-        if best < 0:
+            enough = each.cores >= cores and each.nodes >= nodes
+            if (best == NULL or each.weight < best.weight
+                    or (enough and (not best_enough or each.cores < best.cores))
+                    or (not enough and each.cores > best.cores)):
+                best, best_enough = each, enough
+        if best == NULL:
             break
-        first, end = run[best], run[best + 1]
-        some[first].cost = 1
+        best.nodes = 0                   # it has been used
+        first, end = best.first, best[1].first
         if nodes <= 1:
             alone = -1
             for i in range(first, end):
@@ -572,7 +579,10 @@ cdef bint has_enough(const ask_t *ask, const candidate_t *all_, int32_t n) noexc
 
 
 cdef void sort_shares(site_t *m) noexcept nogil:
-    if m.n_chosen > 1:
+    cdef int32_t i = 1
+    while i < m.n_chosen and m.chosen[i - 1].node < m.chosen[i].node:
+        i += 1
+    if i < m.n_chosen:
         qsort(m.chosen, <size_t>m.n_chosen, sizeof(share_t), by_node)
 
 
