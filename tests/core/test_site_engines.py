@@ -35,6 +35,48 @@ def test_a_shadow_that_is_kept_is_the_first(part):
             assert_same(*both(run))
 
 
+def whole_nodes_run(rng, n):
+    """Jobs that take all cores of equal nodes, some in numbers of cores; nodes fail."""
+    count, cores, gpus = int(rng.integers(1, 9)), int(rng.integers(1, 9)), int(rng.integers(0, 3))
+    site = fs.Site([fs.NodeClass("n", count, cores=cores, memory="16M", gpus=gpus)])
+    nodes, runtime, by_cores = rng.integers(1, count + 1, n), rng.integers(0, 40, n).astype(float), rng.random(n) < 0.3
+    fewer = (cores > 1) & (nodes > 1) & ~by_cores & (rng.random(n) < 0.2)  # rounded up on each node
+    log = fs.Workload(
+        np.sort(rng.integers(0, int(rng.choice([1, 3])) * n, n)).astype(float), runtime, [1] * n,
+        estimate=np.maximum(1.0, runtime + rng.choice([-5, 0, 0, 3, 20], n)),
+        columns={
+            "cores": nodes * cores - fewer, "nodes": np.where(by_cores, 0, nodes), "memory": rng.integers(0, 17, n),
+            "gpus": np.where(rng.random(n) < 0.3, rng.integers(0, gpus + 1, n), 0),
+        },
+    )  # fmt: skip
+    failures = int(rng.integers(1, 2 + n // 3))
+    trace = fs.FailureTrace(
+        np.sort(rng.integers(0, 4 * n, failures)), rng.integers(0, count, failures),
+        rng.choice([0, 1, 10, 50], failures), span=10**5,
+    )  # fmt: skip
+    scheduler = [
+        fs.EasyBackfill(repairs="known"), fs.EasyBackfill(), fs.EasyBackfill("shortest"), fs.EasyBackfill("wfp3"),
+        fs.Fcfs(), fs.Preemptive("shortest"),
+    ][rng.integers(6)]  # fmt: skip
+    recovery = [fs.Requeue(), fs.Requeue(restart_cost=3, place="tail"), fs.Hold(restart_cost=2)][rng.integers(3)]
+    placement = str(rng.choice(["consecutive_best_fit", "best_fit", "first_fit", "least_failures_first"]))
+    checkpointing = [None, fs.Periodic(7, 1)][rng.integers(2)]
+    return fs.Run(
+        log, site, scheduler=scheduler, failures=trace, recovery=recovery, placement=placement,
+        checkpointing=checkpointing, start_delay=float(rng.choice([0, 0, 2])), record=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_both_engines_agree_on_whole_nodes(part):
+    """Where each job takes whole nodes of one class, it is known what a job costs the head."""
+    rng = np.random.default_rng([448, part])
+    for _ in range(12):
+        run = whole_nodes_run(rng, int(rng.integers(2, 80)))
+        with least() if rng.random() < 0.5 else at():
+            assert_same(*both(run))
+
+
 def test_a_simulation_of_a_site_can_be_copied_and_goes_on():
     run = drawn_run(np.random.default_rng(5), 30)
     whole = run.simulate()

@@ -22,7 +22,9 @@ from faultsim._core.scheduling.site_choice cimport (
     choose_beside, choose_shares, chosen_cost, form_is_refused, hide_closed, kept_shadow, open_site_choice,
     open_site_then, open_to, refuse_form, site_choice_t, site_then_t, then_left, then_started, touch_node,
 )
-from faultsim._core.site.shares cimport chosen_cores, fits_in, less, needed, site_of, site_t
+from faultsim._core.site.shares cimport (
+    ask_t, chosen_cores, cores_of, fits_in, less, mebibytes_of, needed, site_of, site_t,
+)
 from faultsim._core.state cimport (
     BY_PREEMPTION, CHANGED_ALL, EV_RESCHEDULE, JOB_QUEUED, JOB_RUNNING, ask_of, disturb, end_if_started, promise_start,
     queue_t,
@@ -50,6 +52,7 @@ cdef struct easy_t:
     site_choice_t choice
     site_then_t then         # what is free at `time`, beside jobs that were backfilled and outlive it
     uint64_t *room           # scratch of preemption
+    int32_t node_cores       # that each job takes of each of its nodes, which are equal; 0: jobs share nodes
     int64_t *costly          # per form: `starts` when it cost the head too much, and 1 more
     int64_t starts           # and new shadows
     int32_t form_jobs        # threshold
@@ -212,13 +215,30 @@ cdef void list_queued(void *state, void *sim, int32_t job) noexcept nogil:
     p.is_listed[job] = 1
 
 
-cdef inline bint is_costly(const easy_t *p, const sim_t *s, int32_t form) noexcept nogil:
-    """Whether it is known that jobs of a form that would outlive the shadow time cost the head too much."""
-    return p.valid and p.costly[form] == p.starts + 1 and s.absences.state == NULL
+cdef inline bint takes_too_many(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether a job that takes whole nodes, and would outlive the shadow time, costs the head too much.
+
+    A node that is free now has lost none of it to jobs that outlive the shadow time, so all of it is free then, and
+    serves the head, as all nodes are equal: each node that the job takes costs the head one.
+    """
+    cdef const site_t *m = site_of(&s.machine)
+    cdef const ask_t *head = &m.ask[s.queue.job[s.queue.head]]
+    cdef const ask_t *ask = &m.ask[job]
+    cdef int64_t nodes
+    if p.node_cores == 0:
+        return False
+    nodes = ask.nodes if ask.nodes else ask.cores // p.node_cores
+    return (nodes if head.nodes else nodes * p.node_cores) > p.then.there - needed(head)
+
+
+cdef inline bint is_costly(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether it is known that jobs of the form of a job that would outlive the shadow time cost the head too much."""
+    return (p.valid and s.absences.state == NULL and p.time < INFINITY
+            and (p.costly[site_of(&s.machine).form[job]] == p.starts + 1 or takes_too_many(p, s, job)))
 
 
 cdef inline bint is_late(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
-    return is_costly(p, s, site_of(&s.machine).form[job]) and end_if_started(s, job) > p.time
+    return is_costly(p, s, job) and end_if_started(s, job) > p.time
 
 
 cdef inline int32_t job_from(const easy_t *p, const sim_t *s, const form_queue_t *f, int32_t first) noexcept nogil:
@@ -235,7 +255,7 @@ cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t fi
     cdef int32_t job, behind
     cdef double least = INFINITY
     # A millisecond is far more than what rounding can make of an expected end.
-    if is_costly(p, s, m.form[f.first]) and s.now + f.least > p.time + 1e-3:
+    if is_costly(p, s, f.first) and s.now + f.least > p.time + 1e-3:
         return -1
     if queued_before(s, f.last, first):
         return -1
@@ -260,6 +280,8 @@ cdef int32_t next_of_form(easy_t *p, const sim_t *s, form_queue_t *f, int32_t fi
         job = behind
     if job < 0 and f.next == f.first:
         f.least = least
+    if p.node_cores > 0:         # what is late stays so in this scan: starts take from what the head leaves
+        f.next = job
     return job
 
 
@@ -276,7 +298,7 @@ cdef int32_t next_by_form(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
             p.active[i] = p.active[p.n_active]
             continue
         i += 1
-        if form_is_refused(&p.choice, s, f.first):
+        if form_is_refused(&p.choice, s, f.first) or (p.node_cores > 0 and s.need[f.first] > s.free):
             continue
         other = next_of_form(p, s, f, job[at])
         if other >= 0 and (best < 0 or queued_before(s, other, best)):
@@ -315,7 +337,7 @@ cdef inline int32_t next_candidate(easy_t *p, const sim_t *s, int32_t at) noexce
     # After a start, the next candidate is often near; where there is none for long, the forms are fewer than the jobs.
     if s.scheduler.queued != NULL and s.order.sort == NULL:
         near = <int32_t>min(<int64_t>end, at + <int64_t>p.form_jobs * p.n_active)
-    while at < near and (form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
+    while at < near and (s.need[job[at]] > s.free or form_is_refused(&p.choice, s, job[at]) or is_late(p, s, job[at])):
         at += 1
     return at if at < near or at == end else next_by_form(p, s, at)
 
@@ -331,6 +353,8 @@ cdef inline int try_start(easy_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int code
     if s.need[job] > s.free:
         refuse_form(&p.choice, m, job)
+        return 0
+    if outlives and s.absences.state == NULL and takes_too_many(p, s, job):
         return 0
     if not outlives:
         if not chooses(p, s, job):
@@ -358,12 +382,32 @@ cdef inline int64_t room_beside(easy_t *p, const sim_t *s, promise_t *promise) n
 include "easy.pxi"
 
 
+cdef int32_t cores_of_whole_nodes(const sim_t *s) noexcept nogil:
+    """What each node has, if all are equal and each job takes all cores of its nodes; else 0."""
+    cdef const site_t *m = site_of(&s.machine)
+    cdef const ask_t *ask
+    cdef int32_t i, cores = cores_of(m.total[0])
+    if s.live or s.trace.part != NULL:
+        return 0
+    for i in range(1, m.nodes):
+        if m.total[i] != m.total[0] or m.bit[i] != m.bit[0]:
+            return 0
+    for i in range(s.n):
+        ask = &m.ask[i]
+        if ask.by_core and <int64_t>ask.memory * cores > mebibytes_of(m.total[0]):
+            return 0
+        if ask.cores != cores if ask.nodes else ask.cores % cores != 0:
+            return 0
+    return cores
+
+
 cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
     cdef easy_t *p = open_easy_state(s, backfills)
     cdef site_t *m = site_of(&s.machine)
     cdef int32_t i
     s.scheduler.spare = NULL
     open_site_choice(p, &p.choice, s)
+    p.node_cores = cores_of_whole_nodes(s)
     own_block(p, &p.room, m.nodes, sizeof(uint64_t))
     open_site_then(p, &p.then, m)
     own_jobs(p, &p.costly, m.forms, sizeof(int64_t))
