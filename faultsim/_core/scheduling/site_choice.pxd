@@ -22,7 +22,7 @@ cdef struct candidate_t:
     int32_t count            # so many nodes from it on offer as many
     int32_t cost             # to the head
 
-cdef struct run_t:
+cdef struct node_run_t:
     int64_t cores            # that its nodes offer
     int32_t first            # candidate
     int32_t nodes            # 0: it has been used
@@ -32,7 +32,7 @@ cdef struct site_choice_t:
     uint64_t *open           # scratch of `open_to`
     candidate_t *all
     candidate_t *some
-    run_t *run               # scratch: the runs of neighbours in `some`
+    node_run_t *run               # scratch: the runs of neighbours in `some`
     # What nodes offer of what is free now to jobs of the form that was tried last.
     int32_t listed_form      # 1 more than it; 0: none was
     candidate_t *listed      # per node: the offers of a section begin at its first node

@@ -27,7 +27,7 @@ cdef int open_site_choice(void *owner, site_choice_t *p, const sim_t *s) except 
     own_block(owner, &p.n_listed, m.sections, sizeof(int32_t))
     own_block(owner, &p.listed_at, m.sections, sizeof(int64_t))
     own_jobs(owner, &p.refused, m.forms, sizeof(int64_t))
-    return own_block(owner, &p.run, s.nodes + 1, sizeof(run_t))
+    return own_block(owner, &p.run, s.nodes + 1, sizeof(node_run_t))
 
 
 cdef int open_site_then(void *owner, site_then_t *then, const site_t *m) except -1:
@@ -408,9 +408,9 @@ cdef void in_order(sim_t *s, int32_t job, double t, const uint64_t *free, candid
         count -= 1 if ask.nodes else cores
 
 
-cdef int32_t find_runs(const site_t *m, const ask_t *ask, candidate_t *some, int32_t n, run_t *run) noexcept nogil:
+cdef int32_t find_runs(const site_t *m, const ask_t *ask, candidate_t *some, int32_t n, node_run_t *run) noexcept nogil:
     """The runs of the candidates: of consecutive numbers and equal weight."""
-    cdef run_t *last = NULL
+    cdef node_run_t *last = NULL
     cdef int32_t i, runs = 0, next_ = -1
     cdef bint equal = ask.gpus > 0 and ask.nodes == 1        # all nodes count as equally full
     for i in range(n):
@@ -427,15 +427,16 @@ cdef int32_t find_runs(const site_t *m, const ask_t *ask, candidate_t *some, int
     return runs
 
 
-cdef int64_t in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count, run_t *run) noexcept nogil:
+cdef int64_t in_runs(sim_t *s, int32_t job, candidate_t *some, int32_t n, int64_t count,
+                     node_run_t *run) noexcept nogil:
     """model.md#consecutive-best-fit; `run` has room for one more than there are.  Returns what is missing then."""
     cdef site_t *m = site_of(&s.machine)
     cdef const ask_t *ask = &m.ask[job]
     cdef int64_t nodes = count if ask.nodes else 1
     cdef int64_t cores = count * ask.cores if ask.nodes else count
     cdef int32_t i, runs = find_runs(m, ask, some, n, run), first, end, alone, given, node
-    cdef run_t *each
-    cdef run_t *best
+    cdef node_run_t *each
+    cdef node_run_t *best
     cdef bint enough, best_enough
     while cores > 0:
         best, best_enough = NULL, False
@@ -542,10 +543,6 @@ cdef int32_t list_offers(site_choice_t *p, const site_t *m, int32_t job, const u
     return n
 
 
-cdef inline int32_t weight_of(const site_t *m, const node_section_t *part) noexcept nogil:
-    return m.weight[m.block[part.first].first]
-
-
 cdef bint choose_by_weight(sim_t *s, site_choice_t *p, int32_t job) noexcept nogil:
     """`in_runs` of what is free now, a weight at a time, as runs of a smaller weight are used first."""
     cdef site_t *m = site_of(&s.machine)
@@ -557,11 +554,12 @@ cdef bint choose_by_weight(sim_t *s, site_choice_t *p, int32_t job) noexcept nog
         return False
     list_form(p, m, m.form[job])
     while missing > 0 and i < m.sections:
-        n, weight = 0, weight_of(m, &m.section[m.by_weight[i]])
-        while i < m.sections and weight_of(m, &m.section[m.by_weight[i]]) == weight:
+        n, weight = 0, m.section[m.by_weight[i]].weight
+        while i < m.sections and m.section[m.by_weight[i]].weight == weight:
             listed = offers_in(p, m, ask, m.by_weight[i], &there)
-            memcpy(&p.some[n], listed, <size_t>there * sizeof(candidate_t))
-            n += there
+            if there > 0:
+                memcpy(&p.some[n], listed, <size_t>there * sizeof(candidate_t))
+                n += there
             i += 1
         if n > 0:
             missing = in_runs(s, job, p.some, n, missing, p.run)

@@ -58,6 +58,7 @@ cdef struct node_block_t:
 # Consecutive blocks of one class.
 cdef struct node_section_t:
     int32_t first, n
+    int32_t weight           # of its nodes
     uint64_t most            # as of a block
     int64_t changes          # site_t.changes when `open` of a node of it changed last
 

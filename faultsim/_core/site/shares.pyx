@@ -557,6 +557,7 @@ cdef int make_blocks(site_t *m, object classes) except -1:
         while left > 0:
             if n % many == 0:
                 m.section[m.sections].first, m.section[m.sections].most = at, m.open[node]
+                m.section[m.sections].weight = m.weight[node]
                 m.sections += 1
             m.section[m.sections - 1].n += 1
             m.block[at].first, m.block[at].n, m.block[at].section = node, min(left, most), m.sections - 1
@@ -564,7 +565,7 @@ cdef int make_blocks(site_t *m, object classes) except -1:
             for i in range(m.block[at].n):
                 m.block_of[node + i] = at
             node, left, at, n = node + m.block[at].n, left - m.block[at].n, at + 1, n + 1
-    for i, at in enumerate(sorted(range(m.sections), key=lambda k: m.weight[m.block[m.section[k].first].first])):
+    for i, at in enumerate(sorted(range(m.sections), key=lambda k: m.section[k].weight)):
         m.by_weight[i] = at
     return 0
 
