@@ -236,7 +236,7 @@ cdef class Controller:
         s.avail, s.listed = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.run_first, s.run_n = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.run_sum = <int64_t *>self.zeros(n, 8)
-        s.chosen_cpus, s.tasks_on = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
+        s.chosen_cpus = <int32_t *>self.zeros(n, 4)
         s.found, s.found_cpus = <int32_t *>self.zeros(n, 4), <int32_t *>self.zeros(n, 4)
         s.of_partition = <uint64_t **>arena_zeros(&self.arena, max(<size_t>1, parts), sizeof(void *))
         if s.of_partition == NULL:

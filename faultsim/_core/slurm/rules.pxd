@@ -243,7 +243,6 @@ cdef struct slurm_t:
     int32_t n_chosen
     int32_t *found           # rising, with found_cpus
     int32_t *found_cpus
-    int32_t *tasks_on
     uint64_t *candidates
     uint64_t *planned
     uint64_t *usable
