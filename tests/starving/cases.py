@@ -36,12 +36,17 @@ def easy(d):
         d.backfill(job, max_growth=3)
 
 
-def log_for(nodes, n=40, seed=1):
+def log_for(machine, n=40, seed=1):
     rng = np.random.default_rng(seed)
-    return fs.Workload(
+    if machine == MANY:
+        times = np.arange(80, 160)
+        return fs.Workload(submit=np.zeros(81), runtime=[*times, 5], size=[1] * 80 + [100])
+    nodes = 16 if machine == SITE else machine.nodes
+    log = fs.Workload(
         submit=np.sort(rng.integers(0, 80, n)), runtime=rng.integers(1, 40, n), estimate=rng.integers(1, 60, n),
-        size=rng.integers(1, nodes // 2, n),
+        size=rng.integers(1, nodes // 2, n), user=np.arange(n) % 3,
     )  # fmt: skip
+    return log.with_columns(cores=log.size, memory=1024 * (1 + log.size % 4)) if machine == SITE else log
 
 
 def answer(thing):
@@ -53,6 +58,8 @@ def answer(thing):
 
 CLUSTER, TORUS = fs.Cluster(16), fs.Torus(4, 2, 3)
 WIDE = fs.Torus(9, 5, 7)
+#: Where more jobs run than plans have steps at first.
+MANY = fs.Torus(4, 4, 10)
 #: 16 hosts, as the cluster has nodes, so that failures are the same; and one whose masks take more than one word.
 SWITCHED, WIRED, LARGE = (
     fs.Pod((1, 2, 2), (2, 2, 2), 4), fs.Pod((1, 2, 2), (2, 2, 2), 4, "static"),
@@ -63,6 +70,10 @@ _DRAWN = fs.synthetic.exponential_failures(
 )
 #: Without the number of nodes, so that it goes with machines of more.
 FAILURES = fs.FailureTrace(_DRAWN.time, _DRAWN.node, _DRAWN.downtime, coin=_DRAWN.coin, span=_DRAWN.span)
+#: 16 cores, as the cluster has nodes.
+SITE = fs.Site([fs.NodeClass("cpu", 4, cores=4, memory="16G")])
+#: Nodes that are closed at times, or to some users.
+RESERVED = [fs.Reservation([1], 20, 50), fs.Reservation([0, 2], 30, 90, users=[1], every=200)]
 FORESEEN = {"failures": FAILURES, "predictor": fs.Perfect()}
 WARNED = {"failures": FAILURES, "predictor": fs.IntervalPredictor(1, 1, 10), "checkpointing": fs.Periodic(5, 1)}
 
@@ -107,16 +118,25 @@ def runs():
         "wired-conservative": (WIRED, {"scheduler": fs.ConservativeBackfill()}),
         "wired-fars": (WIRED, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),
         "large-pod": (LARGE, {"scheduler": fs.Fcfs()}),
+        "site": (SITE, {}),
+        "site-depth": (SITE, {"scheduler": fs.Backfill(3), "record": True}),
+        "site-conservative": (SITE, {"scheduler": fs.ConservativeBackfill()}),
+        "site-reserved": (SITE, {"reservations": RESERVED, "scheduler": fs.ConservativeBackfill()}),
+        "reserved": (CLUSTER, {"reservations": RESERVED}),
+        "reserved-depth": (CLUSTER, {"reservations": RESERVED, "scheduler": fs.Backfill(3)}),
+        "reserved-conservative": (CLUSTER, {"reservations": RESERVED, "scheduler": fs.ConservativeBackfill()}),
+        "torus-reserved": (TORUS, {"reservations": RESERVED, "scheduler": fs.ConservativeBackfill()}),
+        "torus-many": (MANY, {"scheduler": fs.ConservativeBackfill()}),
     }
 
 
 def run(machine, options):
-    log = log_for(machine.nodes)
+    log = log_for(machine)
     return lambda: fs.simulate(log, machine, **options)
 
 
 def copied(machine, options, steps=25):
-    log = log_for(machine.nodes)
+    log = log_for(machine)
 
     def call():
         sim = fs.Simulation(log, machine, **options)
@@ -132,7 +152,7 @@ def copied(machine, options, steps=25):
 
 
 def decided(machine):
-    log = log_for(machine.nodes)
+    log = log_for(machine)
 
     def call():
         sim = fs.Simulation(log, machine, scheduler=fs.External(), record=True)
@@ -148,7 +168,7 @@ def decided(machine):
 
 
 def live():
-    log = log_for(16)
+    log = log_for(CLUSTER)
     sim = fs.Simulation(log, CLUSTER, live=90)
     for i in range(20):
         sim.submit(fs.Workload(submit=[sim.now + i], runtime=[9], size=[3]))
@@ -159,7 +179,7 @@ def live():
 
 
 def rolled_out():
-    log = log_for(16)
+    log = log_for(CLUSTER)
 
     def call():
         sim = fs.Simulation(log, CLUSTER, scheduler=fs.External())
@@ -211,7 +231,7 @@ def partitions(shape, algorithm):
 def environments():
     from faultsim.rl import VectorPickJob
 
-    envs = VectorPickJob(3, jobs=20, slots=4, log=log_for(16), machine=CLUSTER)
+    envs = VectorPickJob(3, jobs=20, slots=4, log=log_for(CLUSTER), machine=CLUSTER)
     _, info = envs.reset(seed=1)
     for _ in range(30):
         seen, reward, *_, info = envs.step(info["action_mask"].argmax(axis=1))
