@@ -37,9 +37,8 @@ SITES = {
 }
 HEAD = """\
 UB-HPC's week ({jobs:,} jobs, 217 nodes) under {runs} configurations: its own, {other} that set one option otherwise,
-and these with more nodes.  `fs.Sweep` runs them in two processes and keeps them in a store.  Other programs ran on
-the same two cores, so that the time on the clock says little: that of the processors, user and system, of both workers
-and the parent is beside it.
+and these with more nodes.  `fs.Sweep` runs them in two processes and keeps them in a store.  Beside the
+time on the clock is that of the processors, user and system, of both workers and the parent.
 """
 
 
