@@ -182,6 +182,17 @@ cdef bint try_listed(slurm_t *s, const slurm_form_t *f, const slurm_room_t *room
     return fill.cpus <= 0 and (fill.nodes <= 0 or s.n_chosen >= f.least)
 
 
+cdef bint find_lowest_key(const slurm_t *s, int64_t *lowest) noexcept nogil:
+    """The lowest key of the listed nodes that are not chosen; False if all are."""
+    cdef int32_t i, node
+    cdef bint found = False
+    for i in range(s.n_listed):
+        node = s.listed[i]
+        if not mask_has(s.chosen, node) and (not found or s.keys[node] < lowest[0]):
+            lowest[0], found = s.keys[node], True
+    return found
+
+
 cdef void busy_first(slurm_t *s, const slurm_form_t *f, fill_t *fill, const uint64_t *idle) noexcept nogil:
     """By weight; within a weight first the nodes that hold a job now, then the idle ones, by index.
 
@@ -189,14 +200,9 @@ cdef void busy_first(slurm_t *s, const slurm_form_t *f, fill_t *fill, const uint
     """
     cdef int32_t i, node, is_idle
     cdef int64_t lowest = 0
-    cdef bint found, over = fill_done(fill) or fill.most == 0
+    cdef bint over = fill_done(fill) or fill.most == 0
     while not over:
-        found = False
-        for i in range(s.n_listed):
-            node = s.listed[i]
-            if not mask_has(s.chosen, node) and (not found or s.keys[node] < lowest):
-                lowest, found = s.keys[node], True
-        if not found:
+        if not find_lowest_key(s, &lowest):
             return
         for is_idle in range(2):
             for i in range(s.n_listed):
@@ -214,15 +220,9 @@ cdef void least_loaded(slurm_t *s, const slurm_form_t *f, fill_t *fill, const sl
     cdef int32_t i, node, best, last
     cdef int64_t lowest = 0
     cdef double share, own
-    cdef bint found
     fill.most = min(fill.most, max(1, f.tasks))
     while fill.most > 0 and not fill_done(fill):
-        found = False
-        for i in range(s.n_listed):
-            node = s.listed[i]
-            if not mask_has(s.chosen, node) and (not found or s.keys[node] < lowest):
-                lowest, found = s.keys[node], True
-        if not found:
+        if not find_lowest_key(s, &lowest):
             return
         last = -1
         while fill.most > 0 and not fill_done(fill):
