@@ -2,13 +2,12 @@
 
 from libc.stdint cimport INT32_MAX, int32_t
 
-from faultsim._core.containers.memory cimport own_jobs
 from faultsim._core.queue cimport time_after
 from faultsim._core.orders.sorting cimport entry_of, keyed_t, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
 cdef enum:
-    # Jobs looked at together: the width of a vector loop, so a constant.  Queues of 17 jobs and more test it
+    # Jobs that are read together: the width of a vector loop, so a constant.  Queues of 17 jobs and more test it
     # (tests/core/test_by_slope.py, test_slopes_of_any_size.py).
     BLOCK = 16
 
@@ -23,11 +22,6 @@ cdef const double MOST = 1e90
 cdef struct room_t:
     int32_t free, extra
     float time
-
-
-cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1:
-    own_jobs(state, &choice.at, n, sizeof(int32_t))
-    return own_jobs(state, &choice.score, n, sizeof(double))
 
 
 cdef inline double score_at(const sim_t *s, int32_t at) noexcept nogil:
@@ -101,44 +95,6 @@ cdef int32_t first_job(sim_t *s) noexcept nogil:
     return first_candidate(s, INT32_MAX, INT32_MAX, 0.0)
 
 
-cdef void add_candidate(choice_t *choice, const sim_t *s, int32_t at) noexcept nogil:
-    choice.at[choice.n] = at
-    choice.score[choice.n] = score_at(s, at)
-    choice.n += 1
-
-
-cdef void sink(choice_t *choice, const sim_t *s, int32_t i) noexcept nogil:
-    cdef int32_t at = choice.at[i], child
-    cdef double score = choice.score[i]
-    while True:
-        child = 2 * i + 1
-        if child >= choice.n:
-            break
-        if child + 1 < choice.n and before(
-                s, choice.at[child + 1], choice.score[child + 1], choice.at[child], choice.score[child]):
-            child += 1
-        if not before(s, choice.at[child], choice.score[child], at, score):
-            break
-        choice.at[i], choice.score[i] = choice.at[child], choice.score[child]
-        i = child
-    choice.at[i], choice.score[i] = at, score
-
-
-cdef void heapify(choice_t *choice, const sim_t *s) noexcept nogil:
-    cdef int32_t i
-    for i in range(choice.n // 2 - 1, -1, -1):
-        sink(choice, s, i)
-
-
-cdef int32_t pop_candidate(choice_t *choice, const sim_t *s) noexcept nogil:
-    cdef int32_t at = choice.at[0]
-    choice.n -= 1
-    choice.at[0], choice.score[0] = choice.at[choice.n], choice.score[choice.n]
-    if choice.n:
-        sink(choice, s, 0)
-    return at
-
-
 cdef void remove_at(sim_t *s, int32_t at) noexcept nogil:
     cdef queue_t *q = &s.queue
     while q.end > q.head and s.state[q.job[q.end - 1]] != JOB_QUEUED:
@@ -149,22 +105,8 @@ cdef void remove_at(sim_t *s, int32_t at) noexcept nogil:
         q.slope[at], q.since[at] = q.slope[q.end], q.since[q.end]
 
 
-cdef void insert_by_key(keyed_t *item, int32_t n, sim_t *s) noexcept nogil:
-    """A few items by (key, entry) instead of score."""
-    cdef keyed_t one
-    cdef int32_t i, k
-    for i in range(n):
-        one = item[i]
-        one.key = s.order.key_of(s, one.job)
-        k = i
-        while k > 0 and (one.key < item[k - 1].key or (one.key == item[k - 1].key and one.entry < item[k - 1].entry)):
-            item[k] = item[k - 1]
-            k -= 1
-        item[k] = one
-
-
 cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcept nogil:
-    cdef int32_t n = s.queue.end - s.queue.head, first = 0, i
+    cdef int32_t n = s.queue.end - s.queue.head, i
     cdef int32_t *job = &s.queue.job[s.queue.head]
     cdef keyed_t *item = sorter.item
     for i in range(n):
@@ -173,14 +115,7 @@ cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcep
         item[i].key = -slope[job[i]] * (s.now - s.submit[job[i]])
     reorder(sorter, s)
     item = sorter.item
-    for i in range(1, n + 1):
-        if i < n and not clearly(-item[i - 1].key, -item[i].key):
-            if i - first == s.limit.near_scores:
-                return False
-            continue
-        if i - first > 1:
-            insert_by_key(&item[first], i - first, s)
-        first = i
-    for i in range(n):
-        job[i] = item[i].job
+    for i in range(1, n):
+        if not clearly(-item[i - 1].key, -item[i].key):
+            return False
     return True

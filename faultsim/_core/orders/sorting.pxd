@@ -14,7 +14,6 @@ cdef struct sorter_t:
     keyed_t *item
     keyed_t *spare
     int32_t *run
-    int32_t shortest         # runs that are shorter are made this long by insertion
 
 cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1
 # The queue gets the order of the items, one for each job in it.  Quick where it was sorted by nearly the same keys.

@@ -5,7 +5,6 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.memory cimport own_jobs
 from faultsim._core.state cimport sim_t
-from faultsim._core.thresholds cimport thresholds
 
 
 cdef inline bint item_before(const keyed_t *a, const keyed_t *b) noexcept nogil:
@@ -13,26 +12,16 @@ cdef inline bint item_before(const keyed_t *a, const keyed_t *b) noexcept nogil:
 
 
 cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1:
-    sorter.shortest = thresholds.short_run
     own_jobs(state, &sorter.item, n, sizeof(keyed_t))
     own_jobs(state, &sorter.spare, n, sizeof(keyed_t))
     own_jobs(state, &sorter.run, n, sizeof(int32_t), 3 * sizeof(int32_t))
     return 0
 
 
-cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n, int32_t shortest) noexcept nogil:
-    """Where the run that begins here ends, once it is long enough."""
-    cdef int32_t end = begin + 1, at
-    cdef keyed_t moved
+cdef int32_t end_of_run(const keyed_t *item, int32_t begin, int32_t n) noexcept nogil:
+    """Where the run that begins here ends."""
+    cdef int32_t end = begin + 1
     while end < n and not item_before(&item[end], &item[end - 1]):
-        end += 1
-    while end < n and end - begin < shortest:
-        moved = item[end]
-        at = end
-        while at > begin and item_before(&moved, &item[at - 1]):
-            item[at] = item[at - 1]
-            at -= 1
-        item[at] = moved
         end += 1
     return end
 
@@ -76,7 +65,7 @@ cdef void merge_sort(sorter_t *sorter, int32_t n) noexcept nogil:
     while at < n:
         run[n_runs] = at
         n_runs += 1
-        at = end_of_run(sorter.item, at, n, sorter.shortest)
+        at = end_of_run(sorter.item, at, n)
     run[n_runs] = n
     while n_runs > 1:
         kept = 0

@@ -14,9 +14,7 @@ from faultsim._core.queue cimport (
     TOGETHER, any_fits, begin_pass, close_last_gap, is_empty, keep_range, next_fitting, open_scan, open_slopes,
     sort_now, sort_queue,
 )
-from faultsim._core.orders.by_slope cimport (
-    add_candidate, choice_t, first_candidate, first_job, heapify, open_choice, pop_candidate, remove_at,
-)
+from faultsim._core.orders.by_slope cimport first_candidate, first_job, remove_at
 from faultsim._core.scheduling.preemption cimport preempt, victim_t
 from faultsim._core.state cimport (
     CHANGED_ALL, ask_of, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,
@@ -37,7 +35,6 @@ cdef struct easy_t:
     float open_for           # that of a job that ends before the next absence begins, at most
     int32_t ahead            # nodes that are free to jobs that end later, at most; < 0: not counted yet
     victim_t *victim         # scratch of preemption; NULL: heads do not stop other jobs
-    choice_t choice          # where the order of the queue has slopes
 
 
 cdef inline bint starts_afresh(const easy_t *p, const sim_t *s) noexcept nogil:
@@ -197,34 +194,8 @@ include "easy.pxi"
 
 # ---------------------------------------------------------------------------------------------- orders with slopes
 
-cdef int backfill_many(easy_t *p, sim_t *s) noexcept nogil:
-    """The rest of `backfill_unsorted`, where more than a few jobs may start: all candidates in a heap."""
-    cdef queue_t *q = &s.queue
-    cdef choice_t *choice = &p.choice
-    cdef int32_t at = next_candidate(p, s, q.head), total, k, n_started = 0
-    cdef int code
-    choice.n = 0
-    s.work.looked += q.end - q.head
-    while at < q.end:
-        add_candidate(choice, s, at)
-        at = next_candidate(p, s, at + 1)
-    heapify(choice, s)
-    total = choice.n
-    while choice.n and usable(s) > 0:
-        at = pop_candidate(choice, s)
-        code = try_start(p, s, at)
-        if code < 0:
-            return code
-        if code == 1:
-            n_started += 1
-            choice.at[total - n_started] = at        # the heap no longer needs that item
-    for k in range(n_started):
-        remove_at(s, choice.at[total - 1 - k])
-    return OK
-
-
 cdef int backfill_unsorted(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    """`backfill` of a queue that is in no order; `head` is the position of its first job."""
+    """`backfill` of a queue in no order, sorted if more than a few jobs start; `head`: where its first job is."""
     cdef int32_t at, _k
     cdef int code
     if not any_fits(s):
@@ -241,11 +212,13 @@ cdef int backfill_unsorted(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
         if code == 0:
             break            # a candidate by rounding only
         remove_at(s, at)
-    return backfill_many(p, s)
+    code = sort_now(s)
+    p.examined = 1
+    return code if code < 0 else backfill(p, s)
 
 
 cdef int schedule_unsorted(void *state, void *sim) noexcept nogil:
-    """A pass over a queue whose order changes with time, without sorting it where only a few jobs start."""
+    """A pass over a queue with an order that changes with time, without sorting it where only a few jobs start."""
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
@@ -281,7 +254,6 @@ cdef easy_t *open_on_capacity(sim_t *s, bint backfills) except NULL:
         open_scan(s)
     if s.order.slope_of != NULL:
         open_slopes(s)
-        open_choice(p, &p.choice, s.n)
         s.scheduler.schedule = schedule_unsorted
     return p
 
