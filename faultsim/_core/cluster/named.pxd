@@ -19,7 +19,6 @@ cdef struct named_t:
     uint64_t *occ
     thresholds_t limit
     int32_t nodes, words
-    bint few                 # words: all of `occ` is up to date, and neither `whole` nor `wide` is kept
     uint64_t *open           # one bit per word: 0 only if none of its nodes is free
     uint64_t *whole          # one bit per word: 1 only if all its nodes are free; then its bit in `open` is 1
     uint64_t *wide           # one bit per word of `open`: 0 only if that word is 0
@@ -65,8 +64,7 @@ cdef inline void loosen(named_t *m, int32_t word) noexcept nogil:
 # Nodes of the word have become free in `occ`, which is up to date.
 cdef inline void open_word(named_t *m, int32_t word) noexcept nogil:
     m.open[word >> 6] |= (<uint64_t>1) << (word & 63)
-    if not m.few:
-        m.whole[word >> 6] |= <uint64_t>(m.occ[word] == 0) << (word & 63)
+    m.whole[word >> 6] |= <uint64_t>(m.occ[word] == 0) << (word & 63)
     m.wide[word >> 12] |= (<uint64_t>1) << ((word >> 6) & 63)
     loosen(m, word)
 
@@ -91,8 +89,6 @@ cdef inline uint64_t all_nodes(const named_t *m, int32_t word) noexcept nogil:
 
 
 cdef inline uint64_t busy_nodes(const named_t *m, int32_t word) noexcept nogil:
-    if m.few:
-        return m.occ[word]
     if mask_has(m.whole, word):
         return 0
     return m.occ[word] if mask_has(m.open, word) else all_nodes(m, word)
@@ -104,8 +100,6 @@ cdef inline uint64_t free_nodes(const named_t *m, int32_t word) noexcept nogil:
 
 # Before bits of the word are changed in `occ`.
 cdef inline void update_word(named_t *m, int32_t word) noexcept nogil:
-    if m.few:
-        return
     m.occ[word] = busy_nodes(m, word)
     m.whole[word >> 6] &= ~((<uint64_t>1) << (word & 63))
 

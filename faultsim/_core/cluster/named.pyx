@@ -99,20 +99,12 @@ cdef inline int32_t end_of_whole(const named_t *m, int32_t word, uint64_t whole,
     return i
 
 
-cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count, int32_t single) noexcept nogil:
-    """Keep the lowest bits, at most so many; how many.  Up to `single` are taken one by one."""
-    cdef uint64_t rest = bits[0]
-    cdef int32_t n = 0
-    if count <= single:                          # sooner done one by one than counted
-        while n < count and rest:
-            rest &= rest - 1
-            n += 1
-        bits[0] ^= rest
-        return n
-    n = fs_popcount(rest)
+cdef inline int32_t keep_lowest(uint64_t *bits, int32_t count) noexcept nogil:
+    """Keep the lowest bits, at most so many; how many."""
+    cdef int32_t n = fs_popcount(bits[0])
     if n <= count:
         return n
-    bits[0] = fs_lowest_bits(rest, count)
+    bits[0] = fs_lowest_bits(bits[0], count)
     return count
 
 
@@ -130,7 +122,6 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
     cdef int32_t group = 0, looked = 0, word, end, there, i
     cdef uint64_t *occ = m.occ
     cdef uint64_t left, kept, whole, busy, free, bits
-    cdef int32_t single = m.limit.single_nodes
     while count > 0 and group >= 0:
         left = m.open[group]                     # to look at; as the next, written back after all of these words
         whole = m.whole[group]
@@ -168,7 +159,7 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
             if avoid != NULL:
                 bits &= ~avoid[word]
             if bits:
-                there = keep_lowest(&bits, count, single)
+                there = keep_lowest(&bits, count)
                 if add_run(mine, later, word, word + 1, bits) < 0:
                     count = NO_MEMORY
                     break
@@ -191,38 +182,12 @@ cdef inline int32_t take_from(named_t *m, int32_t job, int32_t count, const uint
     return count
 
 
-cdef inline int32_t take_of_few(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words,
-                                node_set_t *mine) noexcept nogil:
-    """take_lowest, into `mine`, of a machine of few words."""
-    cdef int32_t word, single = m.limit.single_nodes
-    cdef uint64_t left = m.open[0], free, bits
-    while count > 0 and left:
-        word = fs_lowest(left)
-        left &= left - 1
-        words[0] += 1
-        free = bits = ~m.occ[word] & all_nodes(m, word)
-        if avoid != NULL:
-            bits &= ~avoid[word]
-        if bits:
-            count -= keep_lowest(&bits, count, single)
-            m.occ[word] |= bits
-            if m.notes:
-                note(m, job, word, bits)
-            if nodes_add(mine, word, bits) < 0:
-                return NO_MEMORY
-        if bits == free:
-            m.open[0] &= ~((<uint64_t>1) << word)
-    return count
-
-
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid,
                          int64_t *words) noexcept nogil:
     cdef node_set_t *mine = set_of(m, job)
     if mine == NULL:
         return NO_MEMORY
     m.taken += count
-    if m.few:
-        return take_of_few(m, job, count, avoid, words, mine)
     if avoid == NULL and not m.notes and mine.n == 0:        # as a rule: the compiler leaves out what is not requested
         return take_from(m, job, count, NULL, words, mine, False, False)
     return take_from(m, job, count, avoid, words, mine, m.notes, mine.n > 0)
@@ -238,8 +203,6 @@ cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcep
 
 cdef void update_occ(named_t *m) noexcept nogil:
     cdef int32_t word
-    if m.few:
-        return
     for word in range(m.words):
         m.occ[word] = busy_nodes(m, word)
 
@@ -265,8 +228,8 @@ cdef bint named_is_right(const named_t *m) noexcept nogil:
     for word in range(m.words):
         if free_nodes(m, word) and not mask_has(m.open, word):
             return False
-        if not m.few and (mask_has(m.whole, word) > mask_has(m.open, word)
-                          or mask_has(m.open, word) > mask_has(m.wide, word >> 6)):
+        if (mask_has(m.whole, word) > mask_has(m.open, word)
+                or mask_has(m.open, word) > mask_has(m.wide, word >> 6)):
             return False
     return True
 
@@ -377,12 +340,7 @@ cdef void return_nodes(void *state, int32_t job) noexcept nogil:
     cdef node_set_t *mine = m.held[job]
     cdef const run_t *run = mine.run
     cdef int32_t i, word
-    if m.few:
-        for i in range(mine.n):
-            m.occ[run[i].word] &= ~run[i].bits
-            m.open[0] |= (<uint64_t>1) << run[i].word
-    else:
-        give_runs(m, run, mine.n)
+    give_runs(m, run, mine.n)
     if m.latest != NULL or m.least != NULL:
         for i in range(mine.n):
             for word in range(run[i].word, run[i].end):
@@ -477,7 +435,6 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     m.limit = thresholds
     m.nodes = options["nodes"]
     m.words = (m.nodes + 63) // 64
-    m.few = m.words <= m.limit.few_words
     own_block(m, &m.occ, m.words, sizeof(uint64_t))
     # One word more than there are, so that looking from the end on finds an empty one.
     own_block(m, &m.open, (m.words >> 6) + 1, sizeof(uint64_t))
