@@ -92,7 +92,7 @@ KINDS = (
 )
 #: Pattern of a declaration in `_core/scheduling` -> a memory of asks that were refused.
 MEMORIES = {
-    r"struct refusals_t\b": "refusals_t",  # by ask and stay, until a time
+    r"struct refusals?_t\b": "refusal_t",  # by ask and stay, until a time; `refusals_t` where more than one is stored
     r"int32_t none_beside\b": "known_t",  # by size, in a scan
     r"int32_t \*none_permitted\b": "none_permitted",  # by size, in a pass of EASY, or of a compiled scheduler
     r"struct searched_t\b": "searched_t",  # by size, in a pass

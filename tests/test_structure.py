@@ -144,7 +144,7 @@ def test_the_timeline_and_the_memory_of_this_checkout_are_found(structure):
     texts = {path.relative_to(structure.HERE): path.read_text(encoding="utf-8") for path in core}
     here = structure.scheduling_counts(structure.Checkout(texts, texts))
     assert here["these forms"].startswith("timeline_t, ")
-    assert here["these memories"].startswith("refusals_t")
+    assert here["these memories"].startswith("refusal_t, ")
 
 
 def test_rows_of_the_budget_are_printed_with_their_limits(structure, checkout):

@@ -16,23 +16,14 @@ cdef struct thresholds_t:
     # copies of simulations with a record
     int32_t shared_rows      # rows from which on they are shared by copies; room of a copy for further ones
     # conservative plans on clusters
-    int32_t deferred_queue   # waiting jobs above which a plan is made only up to a horizon
     int32_t horizon_steps    # steps up to the first horizon
-    int32_t horizon_growth   # factor from one horizon to the next; at least 2
-    int32_t horizon_every    # reservations made between two attempts to set a horizon
-    int32_t refusals         # that are stored; at most 64
     # queues with an order that changes with time
     int32_t unsorted_starts  # jobs that are found without sorting the queue, before it is sorted
-    int32_t near_scores      # jobs with nearly the same score that are sorted by insertion
-    int32_t short_run        # runs of a merge sort that are shorter are made this long by insertion
     int32_t program_batch    # jobs for which the program of a key runs at once; at most 256
     # placed machines
     int32_t single_releases  # releases read one by one, before a shadow time is found by bisection
     int32_t places_left      # places that jobs left, read one by one; at most 4
-    int32_t placed_refusals  # stored by conservative plans; at most 64
     # clusters
-    int32_t few_words        # 64 nodes each: clusters up to this size are searched word by word; at most 64
-    int32_t single_nodes     # nodes of a word that are taken one by one
     int32_t noted_looks      # jobs searched for the owner of a node, per 64 allocations, before owners are stored
     int32_t ranked_nodes     # nodes of clusters up to which they are kept in order of their failures
     int32_t failure_levels   # numbers of failures for which a word stores its nodes; at most 7

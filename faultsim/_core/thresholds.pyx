@@ -6,25 +6,12 @@ INT32_MAX = 2**31 - 1
 RANGES = {
     "first_room": (1, INT32_MAX, INT32_MAX),  # by default each array has a first size of its own
     "shared_rows": (1, 64, INT32_MAX),  # to keep them apart takes as long as to copy some hundred
-    # A new plan of fewer jobs takes less time than to replay one.  Measured on SDSC-SP2, CTC-SP2 and KTH-SP2: between
-    # 32 and 256 nothing changes by more than 3 %.
-    "deferred_queue": (0, 128, INT32_MAX),
-    # Of 8 to 64 steps, SDSC-SP2 at load 1.2 and with 2 failures a day takes the least time with 12 to 16.
+    # With 8 or 32 steps, SDSC-SP2 at load 1.2 takes 1.2 and 1.3 times as long.
     "horizon_steps": (1, 16, 2**20),
-    # Of 2 to 8, none is faster by more than 3 %.
-    "horizon_growth": (2, 4, 64),
-    "horizon_every": (1, 8, 2**20),
-    # Of 2 to 16, 2 are the fastest on all logs: a search is short, and so must be what may spare it.
-    "refusals": (1, 2, 64),
     "unsorted_starts": (1, 8, INT32_MAX),
-    "near_scores": (1, 16, INT32_MAX),
-    "short_run": (1, 12, 64),
     "program_batch": (1, 256, 256),
     "single_releases": (1, 32, INT32_MAX),  # a bisection of more takes fewer searches
     "places_left": (1, 4, 4),
-    "placed_refusals": (1, 64, 64),
-    "few_words": (0, 8, 64),  # on smaller clusters hardly a job has a whole word
-    "single_nodes": (0, 8, 64),
     "noted_looks": (0, 8, 2**20),  # a look at a job takes about as long as eight notes
     "ranked_nodes": (0, 1024, INT32_MAX),
     "failure_levels": (1, 7, 7),

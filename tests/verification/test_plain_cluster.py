@@ -96,7 +96,7 @@ def test_the_reference_agrees_with_the_third_program(run):
 
 
 @pytest.mark.parametrize("name", ["cons_deadlock", "cons_later", "cons_zero_length"])
-@pytest.mark.parametrize("values", [{}, {"deferred_queue": 0}, {"deferred_queue": 0, "horizon_steps": 1}])
+@pytest.mark.parametrize("values", [{}, {"horizon_steps": 1}])
 def test_cases_that_were_wrong(data_dir, name, values):
     path = data_dir / "cases" / "conservative" / f"{name}.py"
     if not path.is_file():

@@ -53,7 +53,7 @@ def test_a_least_threshold_is_below_its_default():
     ("values", "message"),
     [
         ({"depth": 1}, "unknown threshold 'depth'"),
-        ({"refusals": 65}, "threshold refusals is 65; allowed: 1 to 64"),
+        ({"places_left": 5}, "threshold places_left is 5; allowed: 1 to 4"),
         ({"memo_choices": 24}, "threshold memo_choices is 24; allowed: powers of two"),
     ],
 )

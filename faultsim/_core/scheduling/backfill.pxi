@@ -6,7 +6,7 @@
 # start_queue_heads
 #                 the heads of the queue start as long as they fit, as Fcfs does; OK or a code
 # open_line       `line` becomes that of the running jobs; OK or NO_MEMORY
-# next_startable  the next position in the queue whose job is small enough to start; queue_t.end: there is none
+# next_startable  the next position in the queue with a job that is small enough to start; queue_t.end: there is none
 # try_start       1: the job at a position has started; 0: it may not; < 0: a code
 # reserve         the earliest reservation of a job into the plan, if there is one; OK or a code
 # least_room      the nodes that the reservations leave free where they leave least; < 0: a code

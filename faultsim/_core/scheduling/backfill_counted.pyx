@@ -10,9 +10,7 @@ from faultsim._core.absences cimport (
 )
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_heads, start_job
-from faultsim._core.queue cimport (
-    TOGETHER, begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, sort_queue,
-)
+from faultsim._core.queue cimport begin_pass, close_gap, is_empty, keep_range, next_fitting, open_scan, sort_queue
 from faultsim._core.state cimport (
     CHANGED_ALL, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,
 )
@@ -22,7 +20,6 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
 include "counts.pxi"
-include "refusals.pxi"
 include "timeline.pxi"
 include "counts_line.pxi"
 include "views.pxi"
@@ -88,7 +85,7 @@ cdef int try_start(backfill_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef int32_t job = s.queue.job[at], need = s.need[job], i = 0
     cdef double end = end_if_started(s, job)
     cdef int code
-    # Step 0 also counts nodes whose release is overdue; next_startable has found that enough nodes are really free.
+    # Step 0 also counts nodes with an overdue release; next_startable has found that enough nodes are really free.
     while i < p.line.n and p.line.at[i] < end:
         if p.line.free[i] < need:
             return 0

@@ -33,7 +33,6 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
 include "masks.pxi"
-include "refusals.pxi"
 include "timeline.pxi"
 include "masks_line.pxi"
 
@@ -48,7 +47,6 @@ cdef struct backfill_t:
     int32_t depth
     int32_t examined
     timeline_t line
-    refusals_t refused
     reservation_t *reservation       # in queue order
     int32_t n, room
     double soonest
@@ -84,7 +82,6 @@ cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
     p.open_head = p.any_instant = False
     p.soonest = INFINITY
     forget_sizes(&p.search)
-    refuse_none(&p.refused)
     return line_of_running(p, &p.line, s)
 
 
@@ -256,23 +253,16 @@ cdef int reserve_head(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
     cdef timeline_t *f = &p.line
     cdef int32_t i, limit = s.need[job] + p.max_growth
-    cdef double t = INFINITY, end, start
-    cdef bint sure = True
-    cdef refusal_t known
+    cdef double t = INFINITY, end, start = -INFINITY, longest = 0.0
     cdef permit_t permit
     cdef place_t place
     cdef int code
     if head:
         return reserve_head(p, s, job)
     describe_window(p, s, job, limit)
-    refusal_of(&p.refused, p.window.ask, s.remaining[job], &known)
-    start = known.until
     # Invariant: no time before `start` that is tried has a place.
     while start < INFINITY:
-        i = earliest(f, &p.window, s, job, start, INFINITY, &known.least, &t)
-        if sure:
-            sure = False         # from here on, places are refused for the sake of the open head, too
-            refuse(&p.refused, p.window.ask, known.least, INFINITY if i < 0 else t)
+        i = earliest(f, &p.window, s, job, start, INFINITY, &longest, &t)
         if i < 0:
             break
         end = end_if_started_at(s, job, t)
@@ -334,7 +324,6 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     open_timeline(p, &p.line, min(256, thresholds.first_room))
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    p.refused.most = thresholds.placed_refusals
     open_search(p, &p.search, s)
     own_block(p, &p.later.mask, words, sizeof(uint64_t))
     own_block(p, &p.others, words, sizeof(uint64_t))

@@ -57,7 +57,7 @@ cdef struct compiled_t:
     int32_t first
     int32_t *started
     int32_t n_started
-    # The shadow that was asked for last, while it is true.
+    # The shadow that was computed last, while it is true.
     int32_t head             # number of the job; -1: none
     double time
     int64_t extra

@@ -3,11 +3,11 @@
 #
 # plan_t          the state; its fields used here are described below
 # base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone; OK or NO_MEMORY
-# forget_refusals the plan is made from nothing: nothing is known of where there is no room
 # forget_ended    steps of `line` that have ended are removed
 # open_sweep, close_sweep
 #                 what else a sweep begins and ends with
-# next_to_plan    the next position in the queue whose job is new, due, or may move up; queue_t.end: there is none
+# next_to_plan    the next position in the queue with a job that is new, due, or may move up; queue_t.end: there is
+#                 none
 # plan_job        moves a job to the earliest room for it, and starts it if that is now (not if plan_t.only_plans)
 # open_pass, close_pass
 #                 what else a pass begins and ends with
@@ -37,7 +37,7 @@ cdef enum:
 
 
 cdef int sweep(plan_t *p, sim_t *s, bint replans) noexcept nogil:
-    """A reservation for each job that is new, due, or may move up, in queue order; jobs whose room is now start.
+    """A reservation for each job that is new, due, or may move up, in queue order; jobs with room now start.
 
     `replans`: there are no reservations yet.  OK, COLLAPSED or a status code.
     """
@@ -97,7 +97,6 @@ cdef int replan(plan_t *p, sim_t *s, bint only_plans) noexcept nogil:
         return NO_MEMORY
     for i in range(s.queue.head, s.queue.end):
         p.begin[s.queue.job[i]] = INFINITY
-    forget_refusals(p)
     no_gain(&p.gain)
     p.soonest = INFINITY
     code = sweep(p, s, True)

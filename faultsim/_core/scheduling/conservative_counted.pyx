@@ -1,20 +1,16 @@
 """Conservative backfilling on counts (model.md#conservative): any free nodes serve."""
 
 from libc.math cimport INFINITY, NAN
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.absences cimport (
     absences_of, closed_set, free_inside, free_outside, next_tried, open_room, set_covers, spare_none, spare_set,
 )
-from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block, resize_jobs
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport (
-    TOGETHER, close_gap, is_empty, keep_range, least_of, next_fitting, open_scan, queued_before, set_scan,
-    sort_queue,
-)
+from faultsim._core.queue cimport close_gap, is_empty, keep_range, queued_before, sort_queue
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -22,10 +18,9 @@ from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.tables.scheduler cimport promise_t
-from faultsim._core.thresholds cimport thresholds, thresholds_t
+from faultsim._core.thresholds cimport thresholds
 
 include "counts.pxi"
-include "refusals.pxi"
 include "timeline.pxi"
 include "counts_line.pxi"
 include "views.pxi"
@@ -41,10 +36,19 @@ cdef struct logged_t:
     double time
     double expected          # of a release: the expected end
 
+# The memory of refusals: where no search for room need begin.  Beside everything that is planned, a job that needs
+# `need` nodes or more for `least` seconds or longer is blocked within `least` seconds of every begin before `until`.
+# Reservations that are added leave that true.  Where nodes are given back from time t on, begins that are blocked
+# before t stay blocked; `until` is lowered to these (give_nodes).  The last search alone is stored: more pay for no
+# log.
+cdef struct refusal_t:
+    int32_t need
+    double least
+    double until             # -inf: nothing is refused
+
 cdef struct plan_t:
-    thresholds_t limit
     timeline_t line
-    refusals_t refused
+    refusal_t refused
     double *begin
     double *end
     gain_t gain, gains
@@ -53,12 +57,11 @@ cdef struct plan_t:
     bint only_plans
     double last_pass
     uint8_t *examined        # since the job entered the queue
-    int32_t n_new            # jobs in the queue that are not examined
     bint replans             # in a sweep: all of them
-    int32_t scan             # in a sweep: up to this position only jobs are examined that `gains` has enough nodes for
     # The horizon, and what happened since the plan was made (horizon.pxi).
     double until             # inf: every job that there is room for has a reservation
     int32_t reach            # steps up to the horizon
+    int32_t first_reach
     bint defers              # this sweep may set a horizon
     bint deferred            # until < inf, and everything that follows is kept up to date
     bint replays
@@ -75,12 +78,6 @@ cdef struct plan_t:
     int32_t n_logged, room_logged
     int32_t *first_queue     # the queue of that pass
     int32_t n_first
-    int32_t placed           # in a sweep: reservations made
-    int32_t group            # in a sweep in which all jobs are new: the position of a group of TOGETHER jobs
-    uint32_t hopeful         # of these, a bit for each that was not refused up to the horizon
-    # At most so many nodes are free just before one reservation; held_at = -inf: none.  Many jobs often have the same.
-    double held_at
-    int32_t held
     # Where nodes are closed to jobs at times, all reservations, in no order (views.pxi).
     promised_t *reservation
     int32_t n_reservations
@@ -93,10 +90,6 @@ cdef enum:
 
 cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
     forget(&p.line, s.now)
-
-
-cdef inline void forget_refusals(plan_t *p) noexcept nogil:
-    refuse_none(&p.refused)
 
 
 include "conservative.pxi"
@@ -119,17 +112,18 @@ cdef int open_views(plan_t *p, const sim_t *s) noexcept nogil:
 cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
     if line_of_running(p, &p.line, s) < 0:
         return NO_MEMORY
-    p.held_at = -INFINITY
     p.until = INFINITY
+    p.refused.until = -INFINITY
     p.n_reservations = 0
     if s.absences.state != NULL and not p.has_views and open_views(p, s) < 0:
         return NO_MEMORY
-    p.defers = may_defer(p, s) and not p.only_plans and s.absences.state == NULL
+    # A replay needs the order of the queue; what is closed to a job depends on the time.
+    p.defers = s.order.sort == NULL and not p.only_plans and s.absences.state == NULL
     p.deferred = False
     if p.defers:
         p.since, p.since_number = s.now, p.number
         p.n_started = p.n_logged = 0
-        p.reach = p.limit.horizon_steps
+        p.reach = p.first_reach
         return keep_base(p)
     return OK
 
@@ -138,13 +132,12 @@ cdef int give_nodes(plan_t *p, const sim_t *s, double begin, double end, int32_t
     """`nodes` more are free in [begin, end), and jobs may move up to there.  OK or NO_MEMORY."""
     cdef timeline_t *f = &p.line
     cdef gain_t gain
-    cdef int32_t first, i
+    cdef int32_t i
     if not begin < end:
         return OK
     if give(p, f, begin, end, nodes) < 0:
         return NO_MEMORY
-    refuse_from(&p.refused, begin)
-    p.held_at = -INFINITY
+    p.refused.until = min(p.refused.until, surely_before(begin, p.refused.least))
     if not begin < p.until or end <= s.now:
         return OK
     if end >= p.until:
@@ -152,18 +145,11 @@ cdef int give_nodes(plan_t *p, const sim_t *s, double begin, double end, int32_t
         end = min(end, p.until)
         if not begin < end:
             return OK
-    gain.begin, gain.end, gain.most, gain.longest = max(begin, s.now), end, 0, INFINITY
-    first = i = index_at(f, gain.begin)
+    gain.begin, gain.end, gain.most = max(begin, s.now), end, 0
+    i = index_at(f, gain.begin)
     while i < f.n and f.at[i] < end:
         gain.most = max(gain.most, f.free[i])
         i += 1
-    if p.until < INFINITY:
-        # Nodes are free all over [begin, end); how long is the stretch that it is part of?
-        while i < f.n and f.free[i] > 0:
-            i += 1
-        while first > 0 and f.at[first] > s.now and f.free[first - 1] > 0:
-            first -= 1
-        gain.longest = rounded_up(max(f.at[first], s.now), f.at[i] if i < f.n else INFINITY)
     add_gain(&p.gain, &gain)
     add_gain(&p.gains, &gain)
     return OK
@@ -187,49 +173,14 @@ cdef int reserve_at(plan_t *p, const sim_t *s, int32_t job, double begin) noexce
 cdef inline void open_sweep(plan_t *p, const sim_t *s, bint replans) noexcept nogil:
     cdef int32_t i
     p.replans = replans
-    p.placed = 0
-    p.group = s.queue.head - TOGETHER
     if replans:
         p.until = INFINITY
-        p.n_new = 0
         for i in range(s.queue.head, s.queue.end):
             p.examined[s.queue.job[i]] = 1
-    if replans or p.soonest <= s.now:
-        p.scan = s.queue.head
-    elif p.n_new > 0:
-        # New jobs are the last ones where the queue is in the order of arrival.
-        p.scan = s.queue.end - p.n_new
-        if s.queue.key != NULL or s.queue.entry != NULL or s.order.sort != NULL:
-            p.scan = s.queue.head
-    else:
-        p.scan = s.queue.end
 
 
 cdef inline void close_sweep(plan_t *p) noexcept nogil:
     pass
-
-
-cdef uint32_t not_refused(const plan_t *p, const queue_t *q, int32_t at, int32_t n) noexcept nogil:
-    """Bit k: no refusal up to the horizon covers the job at position at + k, for `n` <= TOGETHER jobs."""
-    cdef int32_t refused[TOGETHER]
-    cdef int32_t i, k, need
-    cdef uint32_t bits = 0
-    cdef float least
-    for k in range(TOGETHER):
-        refused[k] = 0
-    for i in range(p.refused.n if p.until < INFINITY else 0):
-        if p.refused.row[i].until < p.until:
-            continue
-        need, least = p.refused.row[i].ask, least_of(p.refused.row[i].least)
-        if n == TOGETHER:
-            for k in range(TOGETHER):            # the compiler makes vectors of this
-                refused[k] |= (q.need[at + k] >= need) & (q.least[at + k] > least)
-        else:
-            for k in range(n):
-                refused[k] |= (q.need[at + k] >= need) & (q.least[at + k] > least)
-    for k in range(n):
-        bits |= <uint32_t>(refused[k] == 0) << k
-    return bits
 
 
 cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
@@ -240,48 +191,28 @@ cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job) noexcept no
     if s.need[job] > p.gains.most:
         return True
     # Without a reservation, a job finds earlier room only before a horizon.
-    return not begin < p.until and (p.until == INFINITY or s.remaining[job] > p.gains.longest)
+    return begin == p.until == INFINITY
 
 
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
-    cdef uint32_t bits
-    if s.absences.state != NULL:
-        return at                # what is closed to a job depends on the time
-    if at < p.scan:
-        return next_fitting(q.need, at, p.scan, p.gains.most)
-    if not p.replans:
-        while at < q.end and stays(p, s, q.job[at]):
-            at += 1
-        return at
-    # All jobs are new: by groups, those are passed over that are refused up to the horizon.
-    while at < q.end:
-        if at >= p.group + TOGETHER:
-            if p.defers and not p.replays and next_fitting(q.need, at, q.end, usable(s)) == q.end:
-                p.until = s.now          # no further job can start in this pass, whatever its reservation
-                return q.end
-            p.group = at
-            p.hopeful = not_refused(p, q, at, min(<int32_t>TOGETHER, q.end - at))
-        bits = p.hopeful >> (at - p.group)
-        if bits:
-            return at + fs_lowest(bits)
-        at = p.group + TOGETHER
-    return q.end
+    if s.absences.state != NULL or p.replans:
+        return at                # what is closed to a job depends on the time; or all jobs are new
+    while at < q.end and stays(p, s, q.job[at]):
+        at += 1
+    return at
 
 
 cdef int32_t joined_room(plan_t *p, double begin, int32_t need) noexcept nogil:
-    """The first step from whose begin on `need` nodes are free up to a reservation that begins then; -1: there is none.
+    """The first step from which on `need` nodes are free up to a reservation that begins at `begin`; -1: there is none.
 
     With the nodes of this reservation, its job has room from there on.
     """
     cdef timeline_t *f = &p.line
     cdef int32_t i, found = -1
-    if begin == p.held_at and need > p.held:
-        return -1
     i = index_at(f, begin)
     if f.at[i] == begin:
         i -= 1
-    p.held_at, p.held = begin, f.free[i] if i >= 0 else 0
     while i >= 0 and f.free[i] >= need:
         f.looked += 1
         found = i
@@ -355,8 +286,8 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef double begin = p.begin[job], stop = min(begin, p.until)
     cdef int32_t need = s.need[job], i = -1
     cdef bint starts
+    cdef double known = -INFINITY, longest = 0.0
     cdef window_t w
-    cdef refusal_t known
     w.need = need
     if s.absences.state != NULL:
         return plan_beside(p, s, job, behind)
@@ -364,28 +295,23 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         if p.replays and p.started_in[job] == p.number:
             # It began now; its expected duration may be another one since.
             return STARTED if reserve_at(p, s, job, s.now) == OK else NO_MEMORY
-        if p.defers and p.until == INFINITY and p.placed % p.limit.horizon_every == 0:
+        if p.defers and p.until == INFINITY:
             set_horizon(p, s)
             stop = p.until
-        p.placed += 1
-        s.work.looked += 1
     elif not p.examined[job]:
         p.examined[job] = 1
-        p.n_new -= 1
-        s.work.looked += 1
     elif begin <= s.now:
         stop = -INFINITY         # it is due
-    elif stays(p, s, job):
-        return OK
     else:
         stop = min(stop, p.gains.end)            # earlier room meets what was given back
-        s.work.looked += s.now < stop
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
-        refusal_of(&p.refused, need, s.remaining[job], &known)       # which spares a search, or begins it later
-        if known.until < stop:
-            i = earliest(&p.line, &w, s, job, known.until, stop, &known.least, &begin)
-            refuse(&p.refused, need, known.least, stop if i < 0 else begin)
+        if covers(p.refused.need, need) and s.remaining[job] >= p.refused.least:
+            known, longest = p.refused.until, p.refused.least            # which spares a search, or begins it later
+        if known < stop:
+            s.work.looked += 1
+            i = earliest(&p.line, &w, s, job, known, stop, &longest, &begin)
+            p.refused.need, p.refused.least, p.refused.until = need, longest, stop if i < 0 else begin
     if i < 0 and p.gains.begin < begin <= p.gains.end and s.now < stop:
         i = joined_room(p, begin, need)
         if i >= 0:
@@ -447,7 +373,6 @@ cdef inline int give_back(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline void entered(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     p.examined[job] = 0
-    p.n_new += 1
     if p.deferred and not p.rebuild and log_event(p, LOGGED_ENTRY, job, s.now, 0.0) < 0:
         p.rebuild = True
 
@@ -469,12 +394,12 @@ cdef inline void store_place(const plan_t *p, int32_t job, place_t *place) noexc
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef plan_t *p = open_plan(s)
-    open_plan_line(p, s, 64, thresholds.refusals)
-    p.limit = thresholds
+    open_plan_line(p, s, 64)
+    p.first_reach = thresholds.horizon_steps
     own_jobs(p, &p.examined, s.n, sizeof(uint8_t))
     own_jobs(p, &p.started_in, s.n, sizeof(int32_t))
     own_jobs(p, &p.first_queue, s.n, sizeof(int32_t))
-    p.room_base = p.room_started = p.room_logged = min(16, p.limit.first_room)
+    p.room_base = p.room_started = p.room_logged = min(16, thresholds.first_room)
     own_block(p, &p.base_at, p.room_base, sizeof(double))
     own_block(p, &p.base_free, p.room_base, sizeof(int32_t))
     own_block(p, &p.started, p.room_started, sizeof(int32_t))
@@ -483,7 +408,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.reservation, 0, sizeof(promised_t))
     own_block(p, &p.at, 0, sizeof(int32_t))
     own_block(p, &p.closed, 0, sizeof(int32_t))
-    return open_scan(s)
+    return 0
 
 
 CONSERVATIVE = factory(open_conservative)

@@ -24,13 +24,11 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.thresholds cimport thresholds
 
 include "masks.pxi"
-include "refusals.pxi"
 include "timeline.pxi"
 include "masks_line.pxi"
 
 cdef struct plan_t:
     timeline_t line
-    refusals_t refused
     double *begin
     double *end
     gain_t gain, gains
@@ -62,10 +60,6 @@ cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
     forget(&p.line, s.now)
 
 
-cdef inline void forget_refusals(plan_t *p) noexcept nogil:
-    refuse_none(&p.refused)
-
-
 include "conservative.pxi"
 include "conservative_search.pxi"
 
@@ -95,7 +89,6 @@ cdef int give_place(plan_t *p, sim_t *s, double begin, double end, const place_t
     p.line.changes += 1
     if give(p, &p.line, begin, end, &grant) < 0:
         return NO_MEMORY
-    refuse_from(&p.refused, begin)
     no_gain(&gain)
     gain.begin, gain.end = begin, end
     add_gain(&p.gain, &gain)
@@ -179,11 +172,6 @@ cdef int choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint starts, plac
     return choose_growing(s, job, t, p.instant, w.limit, &permit, starts, place)
 
 
-cdef inline double stay_of(const sim_t *s, int32_t job) noexcept nogil:
-    """Expected seconds from the decision to start a job to its end."""
-    return s.start_delay + (s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0) + s.remaining[job]
-
-
 cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, place_t *place,
                     bint *starts) noexcept nogil:
     """The earliest time with a place that is free for the whole stay, and the smallest size; the size, or a code.
@@ -193,16 +181,14 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     cdef window_t *w = &p.window
     cdef timeline_t *f = &p.line
     cdef double old = p.begin[job], stop = old
-    cdef double start = -INFINITY
+    cdef double longest = 0.0
     cdef bint new_head = head and p.head != job
-    cdef refusal_t known
     cdef int32_t i = -1
     cdef int size
     w.s, w.ask, w.need, w.limit = s, ask_of(s, job), s.need[job], s.nodes if head else s.need[job] + p.max_growth
     w.own_begin, w.own_end, w.own = old, p.end[job], p.own
     w.mask = p.others
     w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
-    w.any_full = False
     memset(&w.own_parts, 0, sizeof(outline_t))
     if old != INFINITY:
         granted(f, &s.machine, &p.place[job], p.own)
@@ -214,15 +200,7 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
         join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
         begin[0], i = s.now, 0
     elif s.now < stop:
-        known.least = 0.0
-        if not head:
-            # A refusal is beside all reservations: room may be only with what the job itself has reserved.
-            refusal_of(&p.refused, w.ask, s.remaining[job], &known)
-            start = min(known.until, surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY)
-        if start < stop:
-            i = earliest(f, w, s, job, start, stop, &known.least, begin)
-            if not head:
-                refuse(&p.refused, w.ask, known.least, stop if i < 0 else begin[0])
+        i = earliest(f, w, s, job, -INFINITY, stop, &longest, begin)
         if i >= 0:
             fill_window(w, f)
     if i >= 0:
@@ -231,7 +209,7 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
             size = choose_at(p, s, job, s.now, True, place)
             if size != 0:
                 return size
-            # Room at now that counts on nodes whose release is overdue is not room to start in.
+            # Room at now that counts on nodes with an overdue release is not room to start in.
             join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
         starts[0] = False
         return choose_at(p, s, job, begin[0], False, place)
@@ -275,7 +253,6 @@ cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double sto
     w.own_begin = w.own_end = INFINITY
     w.mask = p.others
     w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
-    w.any_full = False
     # Invariant: no time before `start` that is tried has a place.
     while start < INFINITY:
         if earliest(&p.line, w, s, job, start, INFINITY, &longest, begin) < 0 or begin[0] > stop:
@@ -285,7 +262,7 @@ cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double sto
         close_nodes(p, s, job, begin[0], end)
         size = choose_at(p, s, job, begin[0], starts[0], place)
         if size == 0 and starts[0]:
-            # Room at now that counts on nodes whose release is overdue is not room to start in.
+            # Room at now that counts on nodes with an overdue release is not room to start in.
             starts[0] = False
             join_steps(w, &p.line, s.now, end)
             close_nodes(p, s, job, s.now, end)
@@ -429,7 +406,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n, words = s.machine.words
     cdef plan_t *p = open_plan(s)
-    open_plan_line(p, s, 64, thresholds.placed_refusals)
+    open_plan_line(p, s, 64)
     s.scheduler.guard = guard
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     own_jobs(p, &p.nodes, n, sizeof(int32_t))

@@ -1,5 +1,5 @@
-# Conservative backfilling on one timeline: what counts and masks share.  Included after conservative.pxi, timeline.pxi
-# and refusals.pxi; fields of plan_t used here: `line` and `refused`.
+# Conservative backfilling on one timeline: what counts and masks share.  Included after conservative.pxi and
+# timeline.pxi; the field of plan_t used here: `line`.
 
 
 cdef int64_t least_on_line(const plan_t *p, const sim_t *s) noexcept nogil:
@@ -10,7 +10,6 @@ cdef int64_t least_on_line(const plan_t *p, const sim_t *s) noexcept nogil:
     return least
 
 
-cdef int open_plan_line(plan_t *p, const sim_t *s, int32_t steps, int32_t refusals) except -1:
+cdef int open_plan_line(plan_t *p, const sim_t *s, int32_t steps) except -1:
     describe_line(&p.line, s)
-    p.refused.most = refusals
     return open_timeline(p, &p.line, min(steps, thresholds.first_room))

@@ -77,10 +77,6 @@ cdef inline void forget_ended(plan_t *p, const sim_t *s) noexcept nogil:
     pass                         # the line of a node when it changes
 
 
-cdef inline void forget_refusals(plan_t *p) noexcept nogil:
-    pass
-
-
 cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
     cdef int32_t i
     p.n_reserved, p.unused = 0, -1

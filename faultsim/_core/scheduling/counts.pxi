@@ -8,7 +8,7 @@ cdef struct timeline_t:
     int32_t n, room
     double begun             # when the last search began, in step `begun_in`; nan: steps were made or removed since
     int32_t begun_in
-    int64_t looked           # steps that searches have looked at, for tests of how work grows
+    int64_t looked           # steps that searches have read, for tests of how work grows
 
 cdef struct window_t:
     int32_t need
@@ -59,27 +59,12 @@ cdef inline bint is_needless(const timeline_t *f, int32_t i) noexcept nogil:
     return f.free[i] == f.free[i - 1]
 
 
-cdef inline int32_t next_open(window_t *w, const timeline_t *f, int32_t i, double stop) noexcept nogil:
-    cdef const int32_t *free
-    cdef int32_t k, fits, need = w.need, near = min(i + 16, f.n)
-    while i < near and f.free[i] < need:
-        i += 1
-    if i < near:
-        return i
-    while i + TOGETHER <= f.n and f.at[i] < stop:
-        free, fits = f.free + i, 0
-        for k in range(TOGETHER):        # the compiler makes vectors of this
-            fits |= free[k] >= need
-        if fits:
-            break
-        i += TOGETHER
+cdef inline int32_t next_open(window_t *w, timeline_t *f, int32_t i, double stop) noexcept nogil:
+    cdef int32_t need = w.need, first = i
     while i < f.n and f.free[i] < need:
         i += 1
+    f.looked += i - first
     return i
-
-
-cdef inline void note_skipped(timeline_t *f, int32_t n) noexcept nogil:
-    f.looked += n
 
 
 cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
@@ -87,10 +72,6 @@ cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexce
 
 
 cdef inline bint meet_step(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
-    return f.free[i] >= w.need
-
-
-cdef inline bint meet_next(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
     return f.free[i] >= w.need
 
 

@@ -11,7 +11,7 @@ cdef int line_of_running(void *owner, timeline_t *f, const sim_t *s) noexcept no
     for i in range(s.releases.n):
         if items[i].end == INFINITY:
             break
-        # Nodes whose release is overdue count from now on (model.md#holes).
+        # Nodes with an overdue release count from now on (model.md#holes).
         if items[i].end > f.at[f.n - 1]:
             f.free[f.n - 1] = free
             if append_step(owner, f, items[i].end) < 0:

@@ -6,8 +6,8 @@
 # start_first     if `afresh`, the heads of the queue start as long as they fit; then running jobs may be stopped or
 #                 moved, and if that may help waiting jobs, heads start again and `afresh` is set; OK or a code
 # begin_scan      what else a scan begins with
-# next_candidate  the next position from `at` on whose job may start, by what is known without a search for its room:
-#                 its size, the shadow if it is valid, refusals of other jobs in this pass; queue_t.end: there is none
+# next_candidate  the next position from `at` on with a job that may start, by what is known without a search for
+#                 room: its size, the shadow if it is valid, refusals of other jobs in this pass; queue_t.end: none
 # find_shadow     `time` becomes the shadow time of a job, the head, and the state keeps what is free then; OK or a code
 # try_start       1: the job at a position has started; 0: it may not; < 0: a code
 # room_beside     the nodes that a job, the head, leaves free at its shadow time, with that time; < 0: a code

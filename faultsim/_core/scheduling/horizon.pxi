@@ -1,19 +1,14 @@
 # The horizon of a conservative plan on counts.  Included after conservative.pxi.
 #
-# Where many jobs wait, most reservations of a new plan are dropped by the next disturbance before anything depends on
-# them.  Such a plan is made only up to a time `until`, just before which no nodes are free.  No room that begins before
-# `until` reaches beyond it, since a job needs at least one node just before `until`, too; so nothing behind the horizon
-# has an influence on what is planned before it, and the plan before `until` is exact without it.  When nodes are given
-# back just before the horizon, it moves to the end of an earlier step without free nodes.  When it is no longer later
-# than now, the plan is needed further on: it is made again as of its first pass, with a later horizon, and everything
-# that has happened since (jobs that entered the queue, nodes that were given back, passes and the jobs that they
-# started) is replayed.  The replay computes what a plan without a horizon would have been, because each of its steps is
-# the same function of the same inputs, up to the later horizon.
-
-
-cdef inline bint may_defer(const plan_t *p, const sim_t *s) noexcept nogil:
-    """Whether a horizon pays; and the order of the queue must be known for a replay."""
-    return s.order.sort == NULL and s.queue.end - s.queue.head > p.limit.deferred_queue
+# Most reservations of a new plan are dropped by the next disturbance before anything depends on them.  So a plan is
+# made only up to a time `until`, just before which no nodes are free.  No room that begins before `until` reaches
+# beyond it, since a job needs at least one node just before `until`, too; so nothing behind the horizon has an
+# influence on what is planned before it, and the plan before `until` is exact without it.  When nodes are given back
+# just before the horizon, it moves to the end of an earlier step without free nodes.  When it is no longer later than
+# now, the plan is needed further on: it is made again as of its first pass, with a later horizon, and everything that
+# has happened since (jobs that entered the queue, nodes that were given back, passes and the jobs that they started)
+# is replayed.  The replay computes what a plan without a horizon would have been, because each of its steps is the
+# same function of the same inputs, up to the later horizon.
 
 
 cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
@@ -94,10 +89,9 @@ cdef void insert_in_queue(sim_t *s, int32_t job) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t at = position_of(s, job), i
     for i in range(q.end, at, -1):
-        q.job[i], q.need[i], q.least[i] = q.job[i - 1], q.need[i - 1], q.least[i - 1]
+        q.job[i] = q.job[i - 1]
     q.job[at] = job
     q.end += 1
-    set_scan(s, at)
 
 
 cdef void restore_queue(plan_t *p, sim_t *s) noexcept nogil:
@@ -106,7 +100,7 @@ cdef void restore_queue(plan_t *p, sim_t *s) noexcept nogil:
     cdef int32_t i
     if q.head > 0:
         for i in range(q.head, q.end):
-            q.job[i - q.head], q.need[i - q.head], q.least[i - q.head] = q.job[i], q.need[i], q.least[i]
+            q.job[i - q.head] = q.job[i]
         q.end -= q.head
         q.head = 0
     for i in range(p.n_started):
@@ -128,13 +122,11 @@ cdef int replay(plan_t *p, sim_t *s) noexcept nogil:
     for i in range(p.n_first):
         q.job[i] = p.first_queue[i]
         p.begin[q.job[i]] = INFINITY
-        set_scan(s, i)
     s.now, p.number = p.since, p.since_number
     p.line.n, p.line.begun = p.n_base, NAN
     memcpy(p.line.at, p.base_at, <size_t>p.n_base * sizeof(double))
     memcpy(p.line.free, p.base_free, <size_t>p.n_base * sizeof(int32_t))
-    refuse_none(&p.refused)
-    p.held_at = -INFINITY
+    p.refused.until = -INFINITY
     no_gain(&p.gain)
     p.soonest = INFINITY
     code = sweep(p, s, True)
@@ -148,7 +140,6 @@ cdef int replay(plan_t *p, sim_t *s) noexcept nogil:
             insert_in_queue(s, event.what)
             p.begin[event.what] = INFINITY
             p.examined[event.what] = 0
-            p.n_new += 1
         elif event.kind == LOGGED_RELEASE:
             code = give_nodes(p, s, event.time, event.expected, event.what)
         elif p.until <= s.now:
@@ -168,8 +159,7 @@ cdef int settle(plan_t *p, sim_t *s, bint whole) noexcept nogil:
     restore_queue(p, s)
     p.replays, p.defers = True, not whole
     while code == COLLAPSED:
-        p.reach = min(max(p.reach, p.limit.horizon_steps // p.limit.horizon_growth + 1), INT32_MAX // 64)
-        p.reach *= p.limit.horizon_growth
+        p.reach = min(max(2 * p.reach, p.first_reach), INT32_MAX // 2)
         code = replay(p, s)
         if code == OK and p.until <= now:
             code = COLLAPSED

@@ -103,7 +103,7 @@ cdef double shadow_within(sim_t *s, const release_t *items, int32_t count, const
             return turn(s, items, count, first, first + 1, there)
         if first == count:
             return INFINITY
-    # Enough is what a job leaves that has a place large enough, but not for who may not have its shape.
+    # Enough is what a job leaves that has a place large enough, but not for a job that may not have its shape.
     high = first if s.rank == NULL else last
     while high < last and (items[high].job < 0 or items[high].nodes < nodes):
         high += 1

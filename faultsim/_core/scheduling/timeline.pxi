@@ -7,11 +7,20 @@
 #   step `source`, drop_value frees what a step stored; note_edges notes that something begins at step i and ends at
 #   step k.
 # - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in,
-#   or one that begins at `stop` or later, or n; open_window begins with one step, meet_step adds another one, meet_next
-#   the one after those, and all return False if the ask does not fit any more, as far as that is found quickly.
-#   window_fits decides.
+#   or one that begins at `stop` or later, or n; open_window begins with one step, meet_step adds another one, and both
+#   return False if the ask does not fit any more, as far as that is found quickly.  window_fits decides.
 #
 # With n steps, taking or giving moves O(n) bytes and changes the values of the steps between its ends.
+
+
+cdef inline double rounded_up(double begin, double end) noexcept nogil:
+    """The length of a stretch of time, rounded up: the end of a job is a sum of doubles."""
+    return ((end - begin) + 4e-15 * (begin + end)) * (1.0 + 3e-7) + 1e-30
+
+
+cdef inline double surely_before(double t, double duration) noexcept nogil:
+    """A stay of this duration that begins by then has ended by time t, however sums are rounded."""
+    return t - duration * (1.0 + 1e-9) - 1e-9 * t
 
 
 cdef int open_timeline(void *owner, timeline_t *f, int32_t room) except -1:
@@ -140,11 +149,10 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
     cdef double t, end, span = 0.0, last = 0.0
     if start != f.begun:         # searches for one job after another often begin at the same time
         f.begun, f.begun_in = start, index_at(f, start)
-    i = k = f.begun_in
+    i = f.begun_in
     # Invariant: no time before step i has room; each is blocked within `span` seconds, at `last` or before.
     while True:
         i = next_open(w, f, i, stop)
-        note_skipped(f, i - k)
         if i == f.n:
             break
         t = max(max(f.at[i], start), s.now)
@@ -152,11 +160,10 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
             break
         if not open_window(w, f, i):
             i += 1
-            k = i
             continue
         end = end_if_started_at(s, job, t)
         k = i + 1
-        while k < f.n and f.at[k] < end and meet_next(w, f, k):
+        while k < f.n and f.at[k] < end and meet_step(w, f, k):
             k += 1
         f.looked += k - i
         if k < f.n and f.at[k] < end:
@@ -176,6 +183,5 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
                 i -= 1
         else:
             i = k + 1
-        k = i
     longest[0] = max(longest[0], rounded_up(last - span, last) if span > 0.0 else 0.0)
     return found
