@@ -52,6 +52,16 @@ ABSENCES = [
     "tests/verification/test_third_absences.py", "tests/simulation/test_absences_outside.py",
     "tests/simulation/test_absences_on_sites.py", "tests/simulation/test_absences_together.py",
 ]  # fmt: skip
+#: Jobs with conditions, holds and withdrawals, which change while a simulation runs.
+CONDITIONS = [
+    "tests/core/test_start_delays_and_holds.py", "tests/simulation/test_conditions.py",
+    "tests/simulation/test_changes_of_jobs.py", "tests/verification/test_third_conditions.py",
+]  # fmt: skip
+#: Tori with listed shapes, under Slurm's rules.
+LISTED = [
+    "tests/verification/test_listed_shapes.py", "tests/reference/test_reference_listed_shapes.py",
+    "tests/core/test_torus_segments.py", "tests/core/test_slurm_torus.py",
+]  # fmt: skip
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
 TESTS = {
     "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
@@ -70,6 +80,10 @@ TESTS = {
     "_core/placement": [
         "tests/core/test_choose.py", "tests/core/test_curve_best_fit.py", "tests/core/test_most_cubic.py",
     ],
+    "_core/placement/compiled_rules": ["tests/core/test_compiled_policies.py"],
+    "_core/placement/safest": ["tests/verification/test_third_failures.py", "tests/core/test_work_predictions.py"],
+    "_core/placement/site_rules": ON_SITES,
+    "_core/placement/slurm_torus": LISTED,
     "_core/scheduling": [
         "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py",
         "tests/core/test_work_conservative.py",
@@ -77,8 +91,23 @@ TESTS = {
         "tests/core/test_conservative_many.py", *ABSENCES,
     ],
     "_core/absences": ABSENCES,
+    "_core/avoidance": [
+        *MOVING, "tests/core/test_hot_spares.py", "tests/simulation/test_own_nodes.py", *ABSENCES,
+    ],
+    "_core/edges": ["tests/simulation/test_reservations.py", "tests/simulation/test_drains.py", *ABSENCES],
+    "_core/eligibility": CONDITIONS,
+    "_core/withdrawal": [*CONDITIONS, "tests/simulation/test_live.py"],
+    "_core/snapshot": ["tests/simulation/test_why.py", "tests/simulation/test_why_waits.py"],
+    "_core/cluster/least_failed": [
+        "tests/core/test_work_least_failures.py", "tests/verification/test_third_failures.py",
+        "tests/core/test_work_nodes.py",
+    ],
     "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
     "_core/scheduling/backfill": ["tests/core/test_backfill.py", *ABSENCES],
+    "_core/scheduling/preemption": [
+        "tests/policies/test_preemptive.py", "tests/verification/test_third_absences.py",
+        "tests/simulation/test_absences_together.py",
+    ],
     "_core/scheduling/masks": [
         "tests/core/test_work_conservative_torus.py", "tests/core/test_backfill.py", "tests/core/test_pod_engines.py",
         *ABSENCES,
@@ -96,6 +125,11 @@ TESTS = {
     "_core/scheduling/node_lines": [*ON_SITES, *ABSENCES],
     "_core/scheduling/site_choice": [*ON_SITES, *ABSENCES],
     "_core/scheduling/site_view": ["tests/simulation/test_decisions_on_sites.py", *ON_SITES],
+    "_core/site_decisions": ["tests/simulation/test_decisions_on_sites.py", *ON_SITES],
+    "_core/slurm": [
+        "tests/simulation/test_slurm_runs.py", "tests/simulation/test_slurm_reservations.py",
+        "tests/core/test_slurm_controllers.py",
+    ],
     "_core/site": [*ON_SITES, "tests/machines/test_site.py"],
     "_core/orders": ["tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py"],
     "_core/orders/rules": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
@@ -105,6 +139,7 @@ TESTS = {
         "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
         "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
     ],
+    "_core/torus/listed": LISTED,
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],
     "_core/workflow": [
         "tests/core/test_work_workflows.py", "tests/reference/test_reference_workflow.py",
@@ -454,11 +489,11 @@ def main() -> int:
     sys.path.append(str(ROOT / "tests"))
     from helpers.counts import record
 
-    what = given.only or "core and Python"
+    what = f"Files of {given.only}" if given.only else "Core and Python"
     record(
-        "-".join(["mutants", *filter(None, [given.only.strip("/").replace("/", "-")])]),
+        re.sub(r"[^a-z0-9]+", "-", f"mutants-{given.only}".lower()).strip("-"),
         "tests",
-        f"{what.capitalize()}: changed at random places, one at a time, and tests that concern them are run.",
+        f"{what} are changed at random places, one at a time, and tests that concern them are run.",
         numbers,
         f"python tests/verification/mutants.py -n {given.n} --seed {given.seed}"
         + (f" --only {given.only}" if given.only else "")
