@@ -8,9 +8,9 @@ from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.choosing cimport pod_list
 from faultsim._core.pod.opening cimport pod_open
-from faultsim._core.pod.places cimport pod_is_place, pod_lift, pod_lift_parts, pod_meets, pod_put, pod_size
+from faultsim._core.pod.places cimport pod_is_place, pod_lift, pod_meets, pod_put, pod_size
 from faultsim._core.pod.slices cimport (
-    MOST_CUBES, count_cubes, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside,
+    MOST_CUBES, count_cubes, cubes_of, cubes_t, is_inside, place_of_cubes, pod_has, pod_has_beside,
     pod_has_free, pod_largest, pod_room, pod_t, pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
@@ -183,20 +183,6 @@ cdef void fill(const void *state, const outline_t *taken, uint64_t *mask) noexce
     pod_put(m, mask, &place)
 
 
-cdef void release_parts(const void *state, const release_t *items, int32_t n, uint64_t *mask,
-                        outline_t *taken) noexcept nogil:
-    cdef const pod_t *m = <const pod_t *>state
-    cdef int32_t i, cube
-    for i in range(n):
-        if items[i].job >= 0:
-            pod_lift_parts(m, mask, &m.place[items[i].job], taken)
-            continue
-        unmark(state, mask, -1 - items[i].job)
-        cube = (-1 - items[i].job) // m.hosts
-        if hosts_of(m, mask, cube) == 0:
-            taken.word[cube >> 6] &= ~((<uint64_t>1) << (cube & 63))
-
-
 cdef bint has_beside(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                      int32_t need) noexcept nogil:
     return pod_has_beside(<pod_t *>state, taken, ask, limit, later, need)
@@ -295,8 +281,7 @@ cdef machine_places_t HELD_PLACES = POD_PLACES
 HELD_PLACES.has_free_beside = has_free_beside
 
 cdef machine_outlines_t POD_OUTLINES
-POD_OUTLINES.trace, POD_OUTLINES.fill = trace, fill
-POD_OUTLINES.release_parts, POD_OUTLINES.has_beside = release_parts, has_beside
+POD_OUTLINES.trace, POD_OUTLINES.fill, POD_OUTLINES.has_beside = trace, fill, has_beside
 
 
 cdef int open_pod(void *target, dict options, dict columns) except -1:

@@ -6,7 +6,7 @@ from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.pod.slices cimport (
     ask_has_shape, blocks_for, count_cubes, cubes_of, cubes_t, hosts_at, hosts_of, is_inside, is_within, pod_t, span_t,
 )
-from faultsim._core.tables.machine cimport nodes_of, outline_t, place_t
+from faultsim._core.tables.machine cimport nodes_of, place_t
 
 
 cdef inline void change_nodes(uint64_t *mask, int32_t first, int32_t n, bint put) noexcept nogil:
@@ -42,19 +42,6 @@ cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept
 
 cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil:
     change_place(m, mask, place, False)
-
-
-cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil:
-    cdef cubes_t set_
-    cdef int32_t i
-    pod_lift(m, mask, place)
-    if is_inside(place):
-        if hosts_of(m, mask, place.part[0]) == 0:
-            taken.word[place.part[0] >> 6] &= ~((<uint64_t>1) << (place.part[0] & 63))
-        return
-    set_ = cubes_of(place)
-    for i in range(3):
-        taken.word[i] &= ~set_.word[i]
 
 
 cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil:

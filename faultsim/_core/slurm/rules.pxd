@@ -189,7 +189,7 @@ cdef struct slurm_t:
     slurm_job_t *job
     int32_t jobs
     int32_t *queue           # records of waiting jobs, in their order
-    int32_t queued, queue_room
+    int32_t queued
     int32_t *in_queue        # per partition: its records there
     slurm_run_t **running    # in the order of their starts
     slurm_end_t *by_end      # by end and job

@@ -144,9 +144,6 @@ cdef struct machine_outlines_t:
     void (*trace)(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
     # Sets in a mask all nodes of these parts.
     void (*fill)(const void *state, const outline_t *taken, uint64_t *mask) noexcept nogil
-    # `release` of machine_places_t, for a mask together with its outline.
-    void (*release_parts)(const void *state, const release_t *items, int32_t n, uint64_t *mask,
-                          outline_t *taken) noexcept nogil
     # Whether there is a place of a size in [ask, limit] (of the shape of `ask`, where it has one) outside `taken` such
     # that a free place for `need` remains in `later`.  ask >= machine_t.part.  `later` may be NULL, and need < part:
     # that condition is left out.
