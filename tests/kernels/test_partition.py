@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.finders import Finder
 from faultsim._core.torus.occupancy import Torus
 from faultsim.errors import InputError, OptionError
 from faultsim.kernels.partition import ALGORITHMS, BOX_ORDERS, feasible_sizes, find_partitions, max_free_partition
@@ -58,6 +59,24 @@ def test_every_finder_equals_naive(busy, wrap, box_order, data):
     for algorithm in ALGORITHMS:
         assert max_free_partition(busy, algorithm, wrap) == largest, algorithm
         assert np.array_equal(find_partitions(busy, size, algorithm, wrap, box_order), boxes), algorithm
+
+
+@given(st.sampled_from(SHAPES[:9]), st.booleans(), st.integers(1, 4), st.integers(0, 2**32 - 1), st.data())
+def test_many_occupancies_of_one_torus(shape, wrap, n, seed, data):
+    """As benchmarks ask: each list is made anew, and the boxes of all lists are counted, each time."""
+    rng = np.random.default_rng(seed)
+    busy = rng.random((n, *shape)) < rng.choice([0.0, 0.2, 0.6, 1.0], (n, 1, 1, 1))
+    size, times = data.draw(st.sampled_from(feasible_sizes(*shape))), data.draw(st.integers(1, 3))
+    lists = [reference.find_partitions(one, size, wrap, "bases") for one in busy]
+    largest = [reference.max_free_partition(one, wrap) for one in busy]
+    for algorithm in ALGORITHMS.values():
+        finder, out = Finder(Torus(*shape, wrap), algorithm.number, busy.astype(np.uint8)), np.empty((n, 6), np.int32)
+        assert finder.count(size, times=times) == times * sum(map(len, lists)), algorithm
+        for which, boxes in enumerate(lists):
+            found = np.frombuffer(finder.boxes(size, 2, which), np.int32).reshape(-1, 6)
+            assert found.tolist() == [list(box) for box in boxes], algorithm
+        finder.largest(out, times)
+        assert out.tolist() == [list(box) if box else [0] * 6 for box in largest], algorithm
 
 
 @settings(max_examples=300)

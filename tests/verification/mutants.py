@@ -67,12 +67,17 @@ TESTS = {
     "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
     "_core/faults": [
         *MOVING, "tests/results/test_partial.py", "tests/reference/test_reference_failures.py",
-        "tests/verification/test_third_failures.py",
+        "tests/verification/test_third_failures.py", "tests/core/test_engine_failures.py",
+        "tests/core/test_hot_spares.py",
     ],
     "_core/checkpointing": [
         "tests/reference/test_reference_checkpointing.py", *MOVING, "tests/verification/test_third_failures.py",
+        "tests/core/test_engine_failures.py",
     ],
-    "_core/recovery": ["tests/reference/test_reference_failures.py", "tests/verification/test_third_failures.py"],
+    "_core/recovery": [
+        "tests/reference/test_reference_failures.py", "tests/verification/test_third_failures.py",
+        "tests/core/test_engine_failures.py", "tests/core/test_hot_spares.py",
+    ],
     "_core/migration": [
         "tests/core/test_work_least_failures.py", "tests/reference/test_reference_migration.py",
         "tests/core/test_bounds.py",
@@ -85,7 +90,7 @@ TESTS = {
     "_core/placement/site_rules": ON_SITES,
     "_core/placement/slurm_torus": LISTED,
     "_core/scheduling": [
-        "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py",
+        "tests/verification/test_plain_cluster.py", "tests/core/test_by_slope.py", "tests/simulation/test_why.py",
         "tests/core/test_work_conservative.py",
         "tests/core/test_work_conservative_torus.py", "tests/core/test_work_running.py",
         "tests/core/test_conservative_many.py", *ABSENCES,
@@ -114,13 +119,13 @@ TESTS = {
     ],
     "_core/scheduling/conservative_counted": [
         "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py",
-        "tests/verification/test_plain_cluster.py", *ABSENCES,
+        "tests/verification/test_plain_cluster.py", "tests/simulation/test_why.py", *ABSENCES,
     ],
     "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py", *ABSENCES],
     "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py", *ABSENCES],
     "_core/scheduling/external": ["tests/simulation/test_decisions.py", "tests/simulation/test_decision_fuzz.py"],
     "_core/scheduling/backfill_shared": [*ON_SITES, *ABSENCES],
-    "_core/scheduling/conservative_shared": [*ON_SITES, *ABSENCES],
+    "_core/scheduling/conservative_shared": [*ON_SITES, "tests/simulation/test_why_on_sites.py", *ABSENCES],
     "_core/scheduling/easy_shared": [*ON_SITES, *ABSENCES],
     "_core/scheduling/node_lines": [*ON_SITES, *ABSENCES],
     "_core/scheduling/site_choice": [*ON_SITES, *ABSENCES],
@@ -131,10 +136,16 @@ TESTS = {
         "tests/core/test_slurm_controllers.py",
     ],
     "_core/site": [*ON_SITES, "tests/machines/test_site.py"],
-    "_core/orders": ["tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py"],
-    "_core/orders/rules": ["tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py"],
+    "_core/orders": [
+        "tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py", "tests/simulation/test_live.py",
+    ],
+    "_core/orders/rules": [
+        "tests/core/test_compiled_orders.py", "tests/core/test_by_slope.py", "tests/simulation/test_live.py",
+    ],
     "_core/orders/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
-    "_core/orders/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
+    "_core/orders/expressions": [
+        "tests/core/test_expressions.py", "tests/core/test_by_slope.py", "tests/simulation/test_live.py",
+    ],
     "_core/torus": [
         "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
         "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
@@ -145,7 +156,10 @@ TESTS = {
         "tests/core/test_work_workflows.py", "tests/reference/test_reference_workflow.py",
         "tests/core/test_workflow_engines.py", "tests/simulation/test_simulate_workflows.py",
     ],
-    "_core/pod": ["tests/core/test_pod_machine.py", "tests/core/test_pod_engines.py", "tests/machines/test_pod.py"],
+    "_core/pod": [
+        "tests/core/test_pod_machine.py", "tests/core/test_pod_engines.py", "tests/machines/test_pod.py",
+        "tests/core/test_work_pod.py", "tests/core/test_pod_shapes.py", "tests/verification/test_third_spare_cubes.py",
+    ],
     "_core/jobs": ["tests/simulation/test_own_nodes.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
     "_core/event_loop": [
         "tests/simulation/test_own_nodes.py", "tests/simulation/test_live_requests.py", "tests/results/test_partial.py",
@@ -164,6 +178,7 @@ TESTS = {
     "_core/decisions": [
         "tests/simulation/test_decisions.py", "tests/simulation/test_acts.py", "tests/simulation/test_decision_logs.py",
         "tests/simulation/test_foreseeing.py", "tests/simulation/test_asked.py",
+        "tests/simulation/test_absences_outside.py", "tests/simulation/test_decision_fuzz.py",
     ],
     "_core/changes": ["tests/simulation/test_live.py", "tests/simulation/test_own_nodes.py"],
     "_core/job_terms": ["tests/sweep/test_at_once.py", "tests/results/test_metrics.py"],
