@@ -1,5 +1,6 @@
 """The compiled slices of a pod, against the plain ones."""
 
+import itertools
 import random
 
 import pytest
@@ -101,6 +102,31 @@ def test_the_same_places_are_found_and_chosen(pod):
             assert [p for p in clear if p in listed] == listed
         chosen += place is not None
     assert chosen > 0
+
+
+@pytest.mark.parametrize("spares", [1, 2, 3])
+def test_cubes_beside_a_slice_inside_a_cube(spares):
+    """Of all sets of free cubes, the first that leaves a slice inside a cube at the later time, by trying them all.
+
+    Cubes that are free now may be in use then, in part or whole, by jobs that have reserved them.
+    """
+    pod, rng, others = Pod((1, 1, 6), (2, 2, 2), 4, spares=spares), random.Random(spares), 0
+    machine, slices = both(pod)
+    for _ in range(3_000):
+        busy = later = 0
+        for cube in range(6):
+            whole, half = slices.cube_mask(cube), slices.inside_of(cube, rng.randrange(2) * 2, 2).mask
+            busy |= rng.choice([whole, half, 0, 0])
+            later |= rng.choice([whole, half, slices.inside_of(cube, rng.randrange(4), 1).mask, 0, 0])
+        need, n = rng.choice([1, 2]), rng.randrange(1, 4)
+        free = [cube for cube in range(6) if not busy & slices.cube_mask(cube)]
+        sets = [sum(map(slices.cube_mask, some)) for some in itertools.combinations(free, n)]
+        sets = sets if slices.has(busy, 4 * n) else []
+        expected = next((mask for mask in sets if slices.fits(later | mask, need)), None)
+        found, _ = machine.ask(busy, 4 * n, None, later, need)
+        assert (found and found[3]) == expected
+        others += expected is not None and expected != sets[0]
+    assert others > 0
 
 
 @pytest.mark.parametrize(

@@ -31,3 +31,19 @@ def test_backfilling_asks_for_cubes_before_it_looks_for_hosts(wiring, most):
 def test_conservative_plans_pass_over_what_has_no_slice(wiring, most):
     n, done = work("conservative", wiring)
     assert 0 < done["steps"] < most * n
+
+
+@pytest.mark.parametrize(("further", "asked"), [(8, 1), (7, 1), (5, 2), (2, 2)])
+def test_a_shadow_time_is_found_by_halving_what_may_be_enough(further, asked):
+    """One cube is free, eight jobs of a cube end one after the other, and the head asks for some cubes further.
+
+    Fewer ends than those are not asked about.  Of eight only the last is left, of seven one of two, of five two of
+    four, and of two two of seven.
+    """
+    pod, ends = fs.Pod((1, 3, 3), (2, 2, 2), 4), [10.0 + i for i in range(8)]
+    log = fs.Workload([0] * 8 + [1, 2], [*ends, 5, 99], [4] * 8 + [4 + 4 * further, 4])
+    simulation = fs.Simulation(log, pod, scheduler="easy")
+    simulation.run(until=5)
+    assert simulation._execution.engine.work["probes"] == asked
+    simulation.run()
+    assert simulation.result().jobs["start"][8] == ends[further - 1]

@@ -69,3 +69,16 @@ def test_jobs_of_a_caller_that_owns_time_wait_for_the_end_of_a_reservation(engin
     expected = [0, 40, 70] if scheduler == "fcfs" else [0, 40, 7]
     assert sim.result().jobs["start"].tolist() == expected
     assert sim.result().ledger["reserved"] == 4 * 20
+
+
+@pytest.mark.parametrize("scheduler", [fs.Backfill(3), fs.ConservativeBackfill()], ids=str)
+@pytest.mark.parametrize("machine", [fs.Torus(6, 1, 1, wrap=False), fs.Cluster(6)], ids=str)
+def test_plans_try_an_end_of_a_reservation_behind_those_of_planned_jobs(machine, scheduler):
+    """Node 5 is reserved for the last 2 s of every 20 s.  Job 1 is planned from 10 s to 65 s, and job 2, of all nodes,
+    from 80 s on: from 65 s on it would reach into the reservation of 78 s.  So job 3 would delay it on node 4.
+    """
+    log = fs.Workload(submit=[0, 1, 1, 1], runtime=[10, 55, 15, 200], size=[4, 4, 6, 1])
+    repair = fs.Reservation([5], 18, 20, every=20)
+    for engine in ("core", "reference"):
+        result = fs.simulate(log, machine, scheduler=scheduler, reservations=repair, engine=engine)
+        assert result.jobs["start"].tolist() == [0, 10, 80, 95], engine

@@ -51,6 +51,7 @@ ON_SITES = ["tests/core/test_site_engines.py", "tests/verification/test_plain_si
 ABSENCES = [
     "tests/verification/test_third_absences.py", "tests/simulation/test_absences_outside.py",
     "tests/simulation/test_absences_on_sites.py", "tests/simulation/test_absences_together.py",
+    "tests/simulation/test_reservations.py",
 ]  # fmt: skip
 #: Jobs with conditions, holds and withdrawals, which change while a simulation runs.
 CONDITIONS = [
@@ -64,7 +65,7 @@ LISTED = [
 ]  # fmt: skip
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
 TESTS = {
-    "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
+    "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py", "tests/simulation/test_endless.py"],
     "_core/faults": [
         *MOVING, "tests/results/test_partial.py", "tests/reference/test_reference_failures.py",
         "tests/verification/test_third_failures.py", "tests/core/test_engine_failures.py",
@@ -99,7 +100,7 @@ TESTS = {
     "_core/avoidance": [
         *MOVING, "tests/core/test_hot_spares.py", "tests/simulation/test_own_nodes.py", *ABSENCES,
     ],
-    "_core/edges": ["tests/simulation/test_reservations.py", "tests/simulation/test_drains.py", *ABSENCES],
+    "_core/edges": ["tests/simulation/test_drains.py", *ABSENCES],
     "_core/eligibility": CONDITIONS,
     "_core/withdrawal": [*CONDITIONS, "tests/simulation/test_live.py"],
     "_core/snapshot": ["tests/simulation/test_why.py", "tests/simulation/test_why_waits.py"],
@@ -112,6 +113,10 @@ TESTS = {
     "_core/scheduling/preemption": [
         "tests/policies/test_preemptive.py", "tests/verification/test_third_absences.py",
         "tests/simulation/test_absences_together.py",
+    ],
+    "_core/scheduling/shadow": [
+        "tests/core/test_work_pod.py", "tests/core/test_work_torus.py", "tests/verification/test_plain_cluster.py",
+        *ABSENCES,
     ],
     "_core/scheduling/masks": [
         "tests/core/test_work_conservative_torus.py", "tests/core/test_backfill.py", "tests/core/test_pod_engines.py",
@@ -152,6 +157,7 @@ TESTS = {
     ],
     "_core/torus/listed": LISTED,
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],
+    "_core/containers/memory": ["tests/simulation/test_live.py"],
     "_core/workflow": [
         "tests/core/test_work_workflows.py", "tests/reference/test_reference_workflow.py",
         "tests/core/test_workflow_engines.py", "tests/simulation/test_simulate_workflows.py",
