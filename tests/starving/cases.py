@@ -41,6 +41,8 @@ def log_for(machine, n=40, seed=1):
     if machine == MANY:
         times = np.arange(80, 160)
         return fs.Workload(submit=np.zeros(81), runtime=[*times, 5], size=[1] * 80 + [100])
+    if machine == LONG:
+        return fs.Workload(submit=[0] * 4, runtime=[10, 20, 5, 50], size=[720, 120, 30, 2])
     nodes = 16 if machine == SITE else machine.nodes
     log = fs.Workload(
         submit=np.sort(rng.integers(0, 80, n)), runtime=rng.integers(1, 40, n), estimate=rng.integers(1, 60, n),
@@ -58,6 +60,8 @@ def answer(thing):
 
 CLUSTER, TORUS = fs.Cluster(16), fs.Torus(4, 2, 3)
 WIDE = fs.Torus(9, 5, 7)
+#: Where the least boxes of 30 nodes have nine extents on an axis, more than their sets have room for at first.
+LONG = fs.Torus(24, 6, 6)
 #: Where more jobs run than plans have steps at first.
 MANY = fs.Torus(4, 4, 10)
 #: 16 hosts, as the cluster has nodes, so that failures are the same; and one whose masks take more than one word.
@@ -106,6 +110,8 @@ def runs():
         "torus-python": (TORUS, {"placement": Last()}),
         "torus-defragment": (TORUS, {"migration": fs.Defragment(cost=1.0), "record": True}),
         "torus-wide": (WIDE, {"placement": fs.MaxFreePartition()}),
+        "torus-long": (LONG, {}),
+        "torus-long-python": (LONG, {"placement": Last()}),
         "torus-balancing": (TORUS, {**FORESEEN, "placement": fs.Balancing()}),
         "torus-ties": (WIDE, {**FORESEEN, "placement": fs.TieBreaking()}),
         "torus-fars": (TORUS, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),

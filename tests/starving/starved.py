@@ -1,6 +1,7 @@
 """Run all cases with each of their blocks refused; a line for each, and what went wrong.
 
-python starved.py MOST [CASE ...]: blocks of a case that are tried, evenly; 0: all.  Under LD_PRELOAD of starve.c.
+python starved.py MOST [CASE ...]: blocks of a case that are tried, evenly; 0: all.  Under LD_PRELOAD of starve.c, with
+the thresholds of FAULTSIM_THRESHOLDS: at their least, more arrays grow.
 """
 
 import ctypes
@@ -9,8 +10,11 @@ import gc
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 from cases import answer, cases
+
+from helpers.thresholds import from_environment
 
 LIBRARY = ctypes.CDLL(None)
 LIBRARY.starve.argtypes = [ctypes.c_long, ctypes.c_int]
@@ -64,6 +68,7 @@ def check(name, call, most):
 def main():
     """All cases."""
     faulthandler.enable()
+    from_environment()
     most, names, wrong = int(sys.argv[1]), sys.argv[2:], 0
     calls = cases()
     for call in calls.values():

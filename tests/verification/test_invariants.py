@@ -1,5 +1,6 @@
 """The invariants (model.md#invariants) on real logs: looked at while the simulation runs, and again from outside."""
 
+import ctypes
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.data.event_kinds import EventKind
+from faultsim.errors import EngineError
 from helpers.results import nodes_of
 
 #: Log -> nodes of a cluster.
@@ -158,3 +160,34 @@ def test_the_ledger_of_odd_times(log):
     begin, end = sim.result().span
     # To the last bit of the times themselves: 1e9 s are known to 1e-7 s only.
     assert math.isclose(sum(sim.result().ledger.values()), 4 * (end - begin), rel_tol=1e-9, abs_tol=16 * math.ulp(end))
+
+
+def accounts_of(sim):
+    """The accounts of the ledger where the compiled engine holds them, found by what is in them."""
+    engine, ledger = sim._execution.engine, [*sim.result().ledger.values()]
+    doubles = (ctypes.c_double * (type(engine).__basicsize__ // 8)).from_address(id(engine))
+    (first,) = (i for i, value in enumerate(doubles) if value == ledger[0])
+    assert doubles[first + 12] == ledger[13]  # those between have no drained nodes, which are summed elsewhere
+    assert doubles[first + 13] == ledger[14]
+    return (ctypes.c_double * 14).from_buffer(doubles, 8 * first)
+
+
+def test_accounts_that_are_negative_or_do_not_sum_are_reported():
+    log = fs.Workload(submit=[0, 1.0625], runtime=[1234.56789, 77.1234], size=[3, 3])
+    sim = fs.Simulation(log, fs.Cluster(4))
+    sim.run()
+    accounts = accounts_of(sim)
+    sim.verify()
+    for i, before in enumerate(accounts):
+        accounts[i] -= 0.01
+        with pytest.raises(EngineError, match=r"ledger is negative|does not sum to N\*T"):
+            sim.verify()
+        accounts[i] = before
+        sim.verify()
+        other = (i + 1) % len(accounts)
+        kept = accounts[other]
+        accounts[i], accounts[other] = -0.01, kept + before + 0.01
+        with pytest.raises(EngineError, match="an account of the ledger is negative"):
+            sim.verify()
+        accounts[i], accounts[other] = before, kept
+    sim.verify()

@@ -15,12 +15,17 @@ from helpers.scripts import environment, python
 FOLDER = Path(__file__).parents[1] / "starving"
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="starve.c takes the place of functions of glibc")
-@pytest.mark.skipif("FAULTSIM_SANITIZE" in os.environ, reason="a sanitizer may have an allocator of its own")
-@pytest.mark.timeout(1800)
-def test_every_block_that_is_refused_ends_well(tmp_path):
+pytestmark = [
+    pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="starve.c takes the place of functions of glibc"),
+    pytest.mark.skipif("FAULTSIM_SANITIZE" in os.environ, reason="a sanitizer may have an allocator of its own"),
+    pytest.mark.timeout(1800),
+]
+
+
+def starved(folder, *cases, thresholds="default"):
+    """What is counted over these cases, or all: cases, blocks, refusals, errors, and what went wrong."""
     pytest.importorskip("gymnasium")
-    library = tmp_path / "starve.so"
+    library = folder / "starve.so"
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     try:
         subprocess.run(
@@ -28,9 +33,21 @@ def test_every_block_that_is_refused_ends_well(tmp_path):
         )
     except FileNotFoundError:
         pytest.skip(f"no C compiler {compiler[0]}")
-    done = python(FOLDER / "starved.py", 0, env={**environment(), "LD_PRELOAD": str(library)}, timeout=1700)
+    environ = {**environment(), "LD_PRELOAD": str(library), "FAULTSIM_THRESHOLDS": thresholds}
+    done = python(FOLDER / "starved.py", 0, *cases, env=environ, timeout=1700)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1500:]
-    cases, blocks, refused, errors, wrong = (int(part.split()[0]) for part in done.stdout.splitlines()[-1].split(", "))
+    return [int(part.split()[0]) for part in done.stdout.splitlines()[-1].split(", ")]
+
+
+def test_sets_that_do_not_grow_give_no_other_place(tmp_path):
+    """At the least thresholds, arrays have room for one item at first."""
+    *_, errors, wrong = starved(tmp_path, "torus-python", "torus-balancing", "torus-ties", thresholds="least")
+    assert errors > 300
+    assert wrong == 0
+
+
+def test_every_block_that_is_refused_ends_well(tmp_path):
+    cases, blocks, refused, errors, wrong = starved(tmp_path)
     assert cases > 70
     assert blocks > 7000
     # What is refused once may be done without: a memo, a larger table.

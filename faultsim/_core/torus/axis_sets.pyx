@@ -4,6 +4,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_highest, fs_lowest, mask_has, mask_join, ones
 from faultsim._core.containers.memory cimport arena_get
+from faultsim._core.thresholds cimport thresholds
 
 
 cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept nogil:
@@ -11,7 +12,7 @@ cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept n
     f.slot = <int32_t *> arena_get(memory, n + 1, sizeof(int32_t))
     if f.slot != NULL:
         memset(f.slot, 0xff, (n + 1) * sizeof(int32_t))
-    _enlarge(f, 8)
+    _enlarge(f, min(8, thresholds.first_room))
 
 
 cdef bint _enlarge(family_t *f, int cap) noexcept nogil:

@@ -257,6 +257,8 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
     cdef int k, which = choose_open(f, occ, size, permit, &guarded)
     cdef const shape_t *s
     cdef boxes_t list
+    if f.memory.failed:                                 # f.guard may lack boxes, so that candidates would be refused
+        return -1
     if which < 0:
         return 0
     list.at, list.cap, list.n = buf[0], cap[0], 0
