@@ -129,6 +129,9 @@ def test_capacity_and_weights_past_any_table_when_everything_fits():
 def test_common_divisor_shrinks_the_table():
     taken, total = fs.knapsack([1.0, 2.0, 2.5], [2**60, 2**60, 2**61], 2**61 + 5)
     assert (taken.tolist(), total) == ([True, True, False], 3.0)
+    # Items without a weight are divided by anything, wherever they stand.
+    taken, total = fs.knapsack([0.5, 1.0, 0.25, 2.5, 2.0], [0, 2**60, 0, 2**61, 2**60], 2**61 + 5)
+    assert (taken.tolist(), total) == ([True, True, True, False, True], 3.75)
 
 
 def test_table_past_all_memory_is_refused():

@@ -140,7 +140,7 @@ TESTS = {
         "tests/simulation/test_slurm_runs.py", "tests/simulation/test_slurm_reservations.py",
         "tests/core/test_slurm_controllers.py",
     ],
-    "_core/site": [*ON_SITES, "tests/machines/test_site.py"],
+    "_core/site": [*ON_SITES, "tests/core/test_site_parts.py", "tests/machines/test_site.py"],
     "_core/orders": [
         "tests/core/test_by_slope.py", "tests/core/test_compiled_orders.py", "tests/simulation/test_live.py",
     ],
@@ -233,6 +233,7 @@ SWAPS = {
 SILENT = re.compile(
     r"\s*(#|@|cdef (class|struct|enum|inline|extern)|c?import|from|def |class |raise|ctypedef|cimport|\"|\))"
 )
+FUNCTION = re.compile(r"\s*(?:async )?(?:cdef|cpdef|def) [^=]*?(\w+)\(")
 DROPPED = re.compile(r"(\s+)(\w[\w.\[\]]* [+\-|&]?= .*|[\w.]+\(.*\))$")
 
 
@@ -290,10 +291,22 @@ def concerning(path: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def equivalent() -> dict[tuple[str, str, str], str]:
-    """File, line before and after -> why both mean the same."""
+def function_of(path: str, line: int) -> str:
+    """The name of the function that a line is in."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()[: line + 1]
+    return next((found[1] for text in reversed(lines) if (found := FUNCTION.match(text))), "")
+
+
+def equivalent() -> dict[tuple[str, str, str, str], str]:
+    """File, line before and after, and the function, "" for all of the file -> why both mean the same."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
-    return {(each["path"], each["before"], each["after"]): each["why"] for each in listed}
+    return {(each["path"], each["before"], each["after"], each.get("function", "")): each["why"] for each in listed}
+
+
+def is_equivalent(mutant: Mutant) -> bool:
+    """Whether it is listed."""
+    key, listed = (mutant.path, mutant.before.strip(), mutant.after.strip()), equivalent()
+    return (*key, "") in listed or (*key, function_of(mutant.path, mutant.line)) in listed
 
 
 def drawn(seed: int, only: str) -> list[Mutant]:
@@ -423,8 +436,8 @@ class Log:
         self._take(json.loads(json.dumps(kept)))
 
     def counts(self, mutant: Mutant) -> bool:
-        known = (mutant.path, mutant.before.strip(), mutant.after.strip()) in equivalent()
-        return not known and not only_words(mutant) and self.last[mutant][0] in ("killed", "survived")
+        said = self.last[mutant][0] in ("killed", "survived")
+        return said and not only_words(mutant) and not is_equivalent(mutant)
 
     def to_do_again(self) -> list[Mutant]:
         """Survivors that have not met all of the tests as they are now."""

@@ -5,9 +5,23 @@ import json
 import mutants
 import pytest
 from mutant_runs import modules_of
-from mutants import EQUIVALENT, ROOT, TESTS, Log, Mutant, code_lines, concerning, equivalent, mutants_of, only_words
+from mutants import (
+    EQUIVALENT,
+    ROOT,
+    TESTS,
+    Log,
+    Mutant,
+    code_lines,
+    concerning,
+    equivalent,
+    function_of,
+    is_equivalent,
+    mutants_of,
+    only_words,
+)  # fmt: skip
 
 PLACE = "faultsim/_core/state.pyx"
+AXIS_SETS = "faultsim/_core/torus/axis_sets.pyx"
 
 
 def test_changes_of_a_line(tmp_path, monkeypatch):
@@ -59,10 +73,19 @@ def test_a_file_that_is_included_is_in_all_modules_that_include_it():
 
 @pytest.mark.skipif(not equivalent(), reason="none is listed")
 def test_what_is_listed_as_equivalent_is_a_mutant_with_a_reason():
-    for (path, before, after), why in equivalent().items():
-        found = {(each.before.strip(), each.after.strip()) for each in mutants_of(ROOT / path)}
-        assert (before, after) in found, f"{EQUIVALENT.name}: {path}: {before}"
+    for (path, before, after, function), why in equivalent().items():
+        found = mutants_of(ROOT / path)
+        found = [each for each in found if (each.before.strip(), each.after.strip()) == (before, after)]
+        found = [each for each in found if function in ("", function_of(path, each.line))]
+        assert found, f"{EQUIVALENT.name}: {path}: {before}"
+        assert all(map(is_equivalent, found))
         assert len(why) > 20
+
+
+def test_a_change_may_mean_the_same_in_one_function_alone():
+    lines = [each for each in mutants_of(ROOT / AXIS_SETS) if each.after.strip() == "if length < 0:"]
+    said = {function_of(AXIS_SETS, each.line): is_equivalent(each) for each in lines}
+    assert said == {"_apart_word": False, "_apart_words": True}
 
 
 def test_what_counts(tmp_path, monkeypatch):
