@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+import re
 
 import numpy as np
 import pytest
@@ -190,4 +191,36 @@ def test_accounts_that_are_negative_or_do_not_sum_are_reported():
         with pytest.raises(EngineError, match="an account of the ledger is negative"):
             sim.verify()
         accounts[i], accounts[other] = before, kept
+    sim.verify()
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (37, "running jobs or repairs are counted wrongly"),
+        (53, "jobs are lost or counted twice"),
+        (37_187, "the queue's demand is not the sum of its sizes"),
+        (741, r"free \+ busy \+ down is not the number of nodes"),
+    ],
+)
+def test_counts_that_are_wrong_are_reported(count, said):
+    """53 jobs have ended, 37 of 7 nodes run, so that 741 of 1,000 nodes are free, and 41 of 907 nodes wait."""
+    log = fs.Workload(
+        submit=[0] * 53 + [1] * 37 + [2] * 41, runtime=[1] * 53 + [99] * 78, size=[1] * 53 + [7] * 37 + [907] * 41
+    )
+    sim = fs.Simulation(log, fs.Cluster(1000), scheduler="fcfs", record=True)
+    sim.run(until=3)
+    sim.verify()
+    engine, found = sim._execution.engine, []
+    numbers = (ctypes.c_int32 * (type(engine).__basicsize__ // 4)).from_address(id(engine))
+    for i in [i for i, number in enumerate(numbers) if number == count]:
+        numbers[i] -= 1
+        try:
+            sim.verify()
+        except EngineError as error:
+            found.append(str(error))
+        numbers[i] += 1
+    assert any(re.search(said, each) for each in found), found
+    sim.verify()
+    sim.run()
     sim.verify()
