@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import faultsim as fs
 from faultsim.errors import OptionError
 from helpers.by_hand import (
     CONSERVATIVE,
@@ -44,6 +45,28 @@ def test_conservative_backfilling_keeps_what_it_promised_to_all():
     for size, moved in ((4, [(10, 0)]), (5, [])):
         jobs = [(0, 30, 2), (0, 12, 3), (6, 10, 4), (7, 10, size)]
         assert moves(moving(jobs, cluster(7), {1: [0]}, CONSERVATIVE)) == moved
+
+
+class FailsAtTen(fs.QueueOrder):
+    """An order that cannot be computed at 10, when a tick counts spare nodes."""
+
+    def keys(self, queue, now):
+        if now == 10:
+            raise ZeroDivisionError("no order at 10")
+        return queue.submit
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("name", ["easy", "backfill"])
+def test_an_error_of_the_order_ends_the_count_of_spare_nodes(name, engine):
+    """Node 0 is predicted to fail at 15 s, and the head, of all nodes, waits."""
+    scheduler = fs.EasyBackfill(FailsAtTen()) if name == "easy" else fs.Backfill(3, order=FailsAtTen())
+    log = fs.Workload(submit=[0, 1, 1, 1], runtime=[100, 10, 10, 10], size=[2, 4, 3, 1])
+    failures = fs.FailureTrace([15.0], [0], [5.0], span=1000)
+    options = {"checkpointing": fs.Periodic(5, 1), "rescheduling": fs.Fars(10, fs.NodeStealing())}
+    options |= {"scheduler": scheduler, "failures": failures, "predictor": fs.Perfect(), "engine": engine}
+    with pytest.raises(ZeroDivisionError, match="no order at 10"):
+        fs.simulate(log, fs.Cluster(4), **options)
 
 
 @pytest.mark.parametrize("machine", [cluster(5), torus(1, 1, 5, wrap=False)], ids=["cluster", "torus"])

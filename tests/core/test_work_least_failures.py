@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.simulation.execution import Execution
+from helpers.thresholds import at
 
 
 def run_of(nodes, jobs, n, seed=3, **options):
@@ -30,6 +31,16 @@ def test_few_words_are_looked_at(nodes):
     starts = jobs + int(one.result().jobs["restarts"].sum())
     # The words of a job and of one that has left; and the bounds of 64 words each, for a few numbers of failures.
     assert 0 < one.engine.work["ranked"] < starts * (40 + 8 * nodes / 4096)
+
+
+def test_words_without_free_nodes_are_not_looked_at():
+    """Four jobs take a word of 64 nodes each: one bound of all words is read for each, and one word."""
+    log = fs.Workload(submit=[0, 1, 2, 3], runtime=[9] * 4, size=[64] * 4)
+    trace = fs.FailureTrace(time=[100.0], node=[0])
+    with at(ranked_nodes=0):
+        one = Execution(fs.Run(log, fs.Cluster(256), failures=trace, placement=fs.LeastFailuresFirst()))
+        one.go_on()
+    assert one.engine.work["ranked"] == 4 * (1 + 1)
 
 
 @given(st.sampled_from([100, 1100, 4100, 5000]), st.integers(1, 3000), st.integers(0, 99), st.booleans())

@@ -81,6 +81,8 @@ RESERVED = [fs.Reservation([1], 20, 50), fs.Reservation([0, 2], 30, 90, users=[1
 FORESEEN = {"failures": FAILURES, "predictor": fs.Perfect()}
 WARNED = {"failures": FAILURES, "predictor": fs.IntervalPredictor(1, 1, 10), "checkpointing": fs.Periodic(5, 1)}
 
+STEALING = fs.Fars(10, fs.NodeStealing())
+
 
 def runs():
     """Name -> machine and options."""
@@ -102,7 +104,9 @@ def runs():
         "safest": (CLUSTER, {**FORESEEN, "placement": fs.SafestFirst()}),
         "least-failures": (CLUSTER, {**FORESEEN, "placement": fs.LeastFailuresFirst()}),
         "fars": (CLUSTER, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),
-        "spares": (CLUSTER, {**WARNED, "rescheduling": fs.Fars(10, fs.NodeStealing())}),
+        "spares": (CLUSTER, {**WARNED, "rescheduling": STEALING}),
+        "spares-depth": (CLUSTER, {**WARNED, "rescheduling": STEALING, "scheduler": fs.Backfill(3)}),
+        "spares-conservative": (CLUSTER, {**WARNED, "rescheduling": STEALING, "scheduler": fs.ConservativeBackfill()}),
         "torus": (TORUS, {}),
         "torus-fcfs": (TORUS, {"scheduler": fs.Fcfs(), "placement": fs.MaxFreePartition()}),
         "torus-conservative": (TORUS, {"scheduler": fs.ConservativeBackfill(), "placement": fs.MostCubic()}),

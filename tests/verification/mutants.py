@@ -58,6 +58,11 @@ CONDITIONS = [
     "tests/core/test_start_delays_and_holds.py", "tests/simulation/test_conditions.py",
     "tests/simulation/test_changes_of_jobs.py", "tests/verification/test_third_conditions.py",
 ]  # fmt: skip
+#: Boxes of a torus.
+BOXES = [
+    "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
+    "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
+]  # fmt: skip
 #: Tori with listed shapes, under Slurm's rules.
 LISTED = [
     "tests/verification/test_listed_shapes.py", "tests/reference/test_reference_listed_shapes.py",
@@ -109,7 +114,7 @@ TESTS = {
         "tests/core/test_work_nodes.py",
     ],
     "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
-    "_core/scheduling/backfill": ["tests/core/test_backfill.py", *ABSENCES],
+    "_core/scheduling/backfill": ["tests/core/test_backfill.py", "tests/core/test_rescheduling_spares.py", *ABSENCES],
     "_core/scheduling/preemption": [
         "tests/policies/test_preemptive.py", "tests/verification/test_third_absences.py",
         "tests/simulation/test_absences_together.py",
@@ -151,10 +156,8 @@ TESTS = {
     "_core/orders/expressions": [
         "tests/core/test_expressions.py", "tests/core/test_by_slope.py", "tests/simulation/test_live.py",
     ],
-    "_core/torus": [
-        "tests/core/test_kept_bounds.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
-        "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
-    ],
+    "_core/torus": BOXES,
+    "_core/torus/finder": [*BOXES, "tests/verification/test_memory.py"],
     "_core/torus/listed": LISTED,
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],
     "_core/containers/memory": ["tests/simulation/test_live.py"],
@@ -179,6 +182,7 @@ TESTS = {
     "_core/engine": [
         "tests/simulation/test_simulate.py", "tests/simulation/test_live.py", "tests/results/test_partial.py",
         "tests/core/test_set_up.py", "tests/simulation/test_live_requests.py",
+        "tests/simulation/test_changes_of_jobs.py",
     ],
     "_core/so_far": ["tests/results/test_partial.py"],
     "_core/decisions": [

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import faultsim as fs
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.occupancy import Torus
 from helpers.refusals import refused
+from helpers.thresholds import default
 
 STATM = Path("/proc/self/statm")
 
@@ -176,3 +179,18 @@ def test_classes_of_policies_that_nobody_needs_are_forgotten():
     del Own
     gc.collect()
     assert sum(cls() is not None for cls in made) <= 300
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("rule", ["first_fit", "max_free_partition"])
+@pytest.mark.parametrize("shape", [(4, 4, 8), (6, 5, 7)])
+def test_questions_that_are_answered_afresh_need_no_more_memory(shape, rule):
+    """As benchmarks ask, of a full machine, an empty one, and one with room for 4 nodes at most."""
+    busy = np.ones((3, *shape), np.uint8)
+    busy[1], busy[2, :2, :2, 0] = 0, 0
+    with default():  # at the least, a choice is stored for one question alone
+        chooser = Chooser(Torus(*shape))
+    before = resident() if chooser.repeat(rule, busy, 4, 10) else 0
+    for size, fits in ((4, 2), (5, 1)):
+        assert chooser.repeat(rule, busy, size, 1000) == 1000 * fits
+    assert resident() - before < 8 << 20
