@@ -62,7 +62,7 @@ class Checkout:
     """The copy, made anew, as a run before may have been stopped in the middle."""
 
     def __init__(self, folder: Path, thresholds: str = "default") -> None:
-        self.folder = folder
+        self.folder, self.thresholds = folder, thresholds
         self._copy()
         setup = runpy.run_path(str(ROOT / "setup.py"))
         self._directives, self._shared = setup["DIRECTIVES"], setup["SHARED"]
@@ -152,10 +152,10 @@ class Checkout:
         code, _ = run([sys.executable, *command], self.folder, self._environment, cpu)
         return ended(code) if code else ""
 
-    def tests(self, names: Sequence[str], cpu: int = CPU, sanitized: bool = False) -> str:
-        """What fails first in files of tests, or how they end; "" if all pass."""
+    def tests(self, names: Sequence[str], cpu: int = CPU, sanitized: bool = False, thresholds: str = "") -> str:
+        """What fails first in files of tests, or how they end; "" if all pass.  At `thresholds`, or those of all."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-rfE", "--tb=no", "-p", "no:cacheprovider"]
-        environment = self._environment
+        environment = self._environment | {"FAULTSIM_THRESHOLDS": thresholds or self.thresholds}
         if sanitized:
             asked = ["gcc", "-print-file-name=libasan.so"]
             library = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
@@ -171,11 +171,11 @@ class Checkout:
         found = re.search(r"^(?:FAILED|ERROR) (\S+\.py(?:::.*?)?)(?: - .*)?$", said, re.MULTILINE)
         return found[1] if found else ended(code)
 
-    def passes(self, names: Sequence[str]) -> bool:
+    def passes(self, names: Sequence[str], thresholds: str = "") -> bool:
         """Whether tests pass on the program as it is now, which is asked once for each."""
-        key = " ".join(names)
+        key = " ".join([thresholds, *names])
         if key not in self._passed:
-            self._passed[key] = not self.tests(names)
+            self._passed[key] = not self.tests(names, thresholds=thresholds)
         return self._passed[key]
 
 

@@ -8,10 +8,10 @@ statement that is left out.  The tests that concern it are those of its folder (
 are made and tested in a copy of the checkout in FOLDER, where a line for each is kept: a run that was stopped goes on
 there, and with ``--again`` those that survived meet the tests that were added since.  With ``--sanitize`` what survives
 in the core meets the digests once more, built with the address and undefined-behaviour sanitizers.  With
-``--thresholds least`` everything runs with every shortcut of the core switched on from the first job on.  Printed are
-the share that was killed, and those that survived, each with file, line and text: either a test is missing, or the two
-mean the same.  These are known by what an optimizing compiler makes of them, or are listed with the reason in
-`EQUIVALENT`; they count for nothing, nor do mutants that do not build.
+``--thresholds least`` everything runs with every shortcut of the core switched on from the first job on, and what
+survives once more at the default ones.  Printed are the share that was killed, and those that survived, each with file,
+line and text: either a test is missing, or the two mean the same.  These are known by what an optimizing compiler makes
+of them, or are listed with the reason in `EQUIVALENT`; they count for nothing, nor do mutants that do not build.
 """
 
 import argparse
@@ -344,6 +344,7 @@ def only_words(mutant: Mutant) -> bool:
 
 def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, sanitize: bool) -> tuple[str, str]:
     """ "killed", "survived", "same code", "not built" or "unclear", and the test that says so."""
+    thresholds = ""
     with checkout.changed(mutant.path, mutant.line, mutant.after):
         modules = modules_of(mutant.path)
         if not all(checkout.builds(module, PLAIN) for module in modules):
@@ -358,15 +359,21 @@ def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, 
                 return "survived", ""
         files = concerning(mutant.path)
         failed = failed or checkout.tests(files)
+        if not failed and checkout.thresholds != "default":  # a shortcut that is always taken hides what it spares
+            thresholds = "default"
+            failed = checkout.tests(files, thresholds=thresholds)
         if failed and not failed.startswith("digests"):  # a crash does not say where, and may come from outside
-            files = [failed] if "::" in failed else next(([one] for one in files if checkout.tests([one])), [])
+            alone = ([one] for one in files if checkout.tests([one], thresholds=thresholds))
+            files = [failed] if "::" in failed else next(alone, [])
         if not failed and modules and all(checkout.means_the_same(mutant.path, module) for module in modules):
             return "same code", ""
         if sanitize and not failed and modules and all(checkout.builds(module, SANITIZERS) for module in modules):
             failed = checkout.tests([DIGESTS], sanitized=True)
             failed = failed and f"sanitizers: {failed}"
     by_tests = failed and not failed.startswith(("digests", "sanitizers"))
-    if by_tests and not (files and checkout.passes(files)):  # what fails on the unchanged program says nothing
+    if by_tests and not (
+        files and checkout.passes(files, thresholds)
+    ):  # what fails on the unchanged program says nothing
         return "unclear", failed
     return ("killed" if failed else "survived"), failed
 

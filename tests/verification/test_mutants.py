@@ -1,6 +1,7 @@
 """The script that changes the program: what it changes, which tests it runs then, and how it counts."""
 
 import json
+from contextlib import contextmanager
 
 import mutants
 import pytest
@@ -18,6 +19,7 @@ from mutants import (
     is_equivalent,
     mutants_of,
     only_words,
+    verdict,
 )  # fmt: skip
 
 PLACE = "faultsim/_core/state.pyx"
@@ -106,3 +108,44 @@ def test_what_counts(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="name another folder"):
         Log(file, "another", 0, "", False)
     assert json.loads(file.read_text().splitlines()[0])["commit"] == "tree"
+
+
+class Noticing:
+    """A checkout whose tests notice a change at some thresholds alone."""
+
+    def __init__(self, at):
+        self.thresholds, self.at, self.asked = "least", at, []
+
+    @contextmanager
+    def changed(self, path, line, after):
+        yield
+
+    def builds(self, module, flags):
+        return True
+
+    def means_the_same(self, path, module):
+        return False
+
+    def script(self, command, cpu):
+        return ""
+
+    def tests(self, names, thresholds=""):
+        self.asked.append(thresholds or self.thresholds)
+        return "tests/test_some.py::test" if self.asked[-1] == self.at else ""
+
+    def passes(self, names, thresholds):
+        return (thresholds or self.thresholds) == self.at
+
+
+@pytest.mark.parametrize(
+    ("at", "said", "asked"),
+    [
+        ("least", "killed", ["least"]),
+        ("default", "killed", ["least", "default"]),
+        ("never", "survived", ["least", "default"]),
+    ],
+)
+def test_what_survives_at_other_thresholds_meets_the_default_ones(at, said, asked):
+    checkout = Noticing(at)
+    found, _ = verdict(checkout, Mutant(PLACE, 0, "a < b", "a <= b"), None, again=False, sanitize=False)
+    assert (found, checkout.asked) == (said, asked)
