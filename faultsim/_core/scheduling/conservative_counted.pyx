@@ -28,6 +28,7 @@ include "views.pxi"
 cdef enum logged_kind:
     LOGGED_ENTRY             # a job entered the queue
     LOGGED_RELEASE           # a job ended early and gave its nodes back
+    LOGGED_START             # a job started, in that pass or the next one that is logged
     LOGGED_PASS              # a pass without a disturbance
 
 cdef struct logged_t:
@@ -72,8 +73,6 @@ cdef struct plan_t:
     double *base_at          # the timeline of that pass with the running jobs alone
     int32_t *base_free
     int32_t n_base, room_base
-    int32_t *started         # jobs that started in that pass or later
-    int32_t n_started, room_started
     logged_t *logged
     int32_t n_logged, room_logged
     int32_t *first_queue     # the queue of that pass
@@ -122,7 +121,7 @@ cdef int base_plan(plan_t *p, sim_t *s) noexcept nogil:
     p.deferred = False
     if p.defers:
         p.since, p.since_number = s.now, p.number
-        p.n_started = p.n_logged = 0
+        p.n_logged = 0
         p.reach = p.first_reach
         return keep_base(p)
     return OK
@@ -330,8 +329,10 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     starts = begin == s.now and need <= usable(s) and not p.only_plans
     if not starts:
         return OK
-    if (p.defers or p.deferred) and log_start(p, job) < 0:
-        return NO_MEMORY
+    if p.defers or p.deferred:
+        p.started_in[job] = p.number
+        if log_event(p, LOGGED_START, job, s.now, 0.0) < 0:
+            return NO_MEMORY
     i = start_job(s, job, need, NULL, behind)
     return STARTED if i == OK else i
 
@@ -399,10 +400,9 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_jobs(p, &p.examined, s.n, sizeof(uint8_t))
     own_jobs(p, &p.started_in, s.n, sizeof(int32_t))
     own_jobs(p, &p.first_queue, s.n, sizeof(int32_t))
-    p.room_base = p.room_started = p.room_logged = min(16, thresholds.first_room)
+    p.room_base = p.room_logged = min(16, thresholds.first_room)
     own_block(p, &p.base_at, p.room_base, sizeof(double))
     own_block(p, &p.base_free, p.room_base, sizeof(int32_t))
-    own_block(p, &p.started, p.room_started, sizeof(int32_t))
     own_block(p, &p.logged, p.room_logged, sizeof(logged_t))
     p.until = INFINITY
     own_block(p, &p.reservation, 0, sizeof(promised_t))

@@ -90,23 +90,11 @@ cdef inline int find_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
 cdef int32_t next_before_absence(easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
     """`next_candidate`, less jobs for which the nodes that the next absence leaves open are too few."""
     cdef const queue_t *q = &s.queue
-    cdef int32_t k, may, end = q.end, free = usable(s), extra = <int32_t>p.extra if p.valid else free
-    cdef int32_t ahead = room_ahead(s) if p.ahead < 0 else p.ahead
-    cdef float longest = p.longest, open_for = p.open_for
-    cdef const int32_t *need
-    cdef const float *least
-    p.ahead = ahead
-    while at + TOGETHER <= end:
-        need, least, may = q.need + at, q.least + at, 0
-        for k in range(TOGETHER):        # the compiler makes vectors of this
-            may |= ((need[k] <= free) & ((need[k] <= extra) | (least[k] <= longest))
-                    & ((need[k] <= ahead) | (least[k] <= open_for)))
-        if may:
-            break
-        at += TOGETHER
-    need, least = q.need, q.least
-    while at < end and not (need[at] <= free and (need[at] <= extra or least[at] <= longest)
-                            and (need[at] <= ahead or least[at] <= open_for)):
+    cdef int32_t free = usable(s), extra = <int32_t>p.extra if p.valid else free
+    if p.ahead < 0:
+        p.ahead = room_ahead(s)
+    while at < q.end and not (q.need[at] <= free and (q.need[at] <= extra or q.least[at] <= p.longest)
+                              and (q.need[at] <= p.ahead or q.least[at] <= p.open_for)):
         at += 1
     return at
 

@@ -47,17 +47,6 @@ cdef int keep_base(plan_t *p) noexcept nogil:
     return OK
 
 
-cdef int log_start(plan_t *p, int32_t job) noexcept nogil:
-    p.started_in[job] = p.number
-    if p.n_started == p.room_started:
-        if resize_block(p, &p.started, 2 * <size_t>p.room_started * sizeof(int32_t)) < 0:
-            return NO_MEMORY
-        p.room_started *= 2
-    p.started[p.n_started] = job
-    p.n_started += 1
-    return OK
-
-
 cdef int log_event(plan_t *p, logged_kind kind, int32_t what, double time, double expected) noexcept nogil:
     cdef logged_t *event
     if p.n_logged == p.room_logged:
@@ -103,8 +92,9 @@ cdef void restore_queue(plan_t *p, sim_t *s) noexcept nogil:
             q.job[i - q.head] = q.job[i]
         q.end -= q.head
         q.head = 0
-    for i in range(p.n_started):
-        insert_in_queue(s, p.started[i])
+    for i in range(p.n_logged):
+        if p.logged[i].kind == LOGGED_START:
+            insert_in_queue(s, p.logged[i].what)
     for i in range(p.n_logged):
         if p.logged[i].kind == LOGGED_ENTRY:
             close_gap(q, position_of(s, p.logged[i].what), position_of(s, p.logged[i].what) + 1)
@@ -142,6 +132,8 @@ cdef int replay(plan_t *p, sim_t *s) noexcept nogil:
             p.examined[event.what] = 0
         elif event.kind == LOGGED_RELEASE:
             code = give_nodes(p, s, event.time, event.expected, event.what)
+        elif event.kind == LOGGED_START:
+            continue
         elif p.until <= s.now:
             return COLLAPSED
         else:
