@@ -34,6 +34,7 @@ from faultsim._core.thresholds cimport thresholds
 
 include "masks.pxi"
 include "timeline.pxi"
+include "refusal.pxi"
 include "masks_line.pxi"
 
 cdef struct reservation_t:
@@ -47,6 +48,7 @@ cdef struct backfill_t:
     int32_t depth
     int32_t examined
     timeline_t line
+    refusal_t refused
     reservation_t *reservation       # in queue order
     int32_t n, room
     double soonest
@@ -82,6 +84,7 @@ cdef int open_line(backfill_t *p, sim_t *s) noexcept nogil:
     p.open_head = p.any_instant = False
     p.soonest = INFINITY
     forget_sizes(&p.search)
+    p.refused.until = -INFINITY
     return line_of_running(p, &p.line, s)
 
 
@@ -253,16 +256,21 @@ cdef int reserve_head(backfill_t *p, sim_t *s, int32_t job) noexcept nogil:
 cdef int reserve(backfill_t *p, sim_t *s, int32_t job, bint head) noexcept nogil:
     cdef timeline_t *f = &p.line
     cdef int32_t i, limit = s.need[job] + p.max_growth
-    cdef double t = INFINITY, end, start = -INFINITY, longest = 0.0
+    cdef double t = INFINITY, end, start, longest = 0.0
+    cdef bint sure = True
     cdef permit_t permit
     cdef place_t place
     cdef int code
     if head:
         return reserve_head(p, s, job)
     describe_window(p, s, job, limit)
+    start = refused_until(&p.refused, p.window.ask, s.remaining[job], &longest)
     # Invariant: no time before `start` that is tried has a place.
     while start < INFINITY:
         i = earliest(f, &p.window, s, job, start, INFINITY, &longest, &t)
+        if sure:
+            sure = False         # from here on, places are refused for the sake of the open head, too
+            refuse(&p.refused, p.window.ask, longest, INFINITY if i < 0 else t)
         if i < 0:
             break
         end = end_if_started_at(s, job, t)

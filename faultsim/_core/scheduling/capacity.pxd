@@ -26,5 +26,5 @@
 # describe_line, open_values, resize_values, move_values, copy_value, drop_value, take_step, give_step, note_edges,
 # is_needless        values in steps (timeline.pxi has their contracts)
 # window_t           the meet of several steps, for one ask
-# next_open, open_window, meet_step, window_fits
+# next_open, open_window, meet_step, meet_next, window_fits
 #                    (timeline.pxi, `earliest`)

@@ -22,6 +22,7 @@ from faultsim._core.thresholds cimport thresholds
 
 include "counts.pxi"
 include "timeline.pxi"
+include "refusal.pxi"
 include "counts_line.pxi"
 include "views.pxi"
 
@@ -36,16 +37,6 @@ cdef struct logged_t:
     int32_t what             # the job; its nodes; the number of the pass
     double time
     double expected          # of a release: the expected end
-
-# The memory of refusals: where no search for room need begin.  Beside everything that is planned, a job that needs
-# `need` nodes or more for `least` seconds or longer is blocked within `least` seconds of every begin before `until`.
-# Reservations that are added leave that true.  Where nodes are given back from time t on, begins that are blocked
-# before t stay blocked; `until` is lowered to these (give_nodes).  The last search alone is stored: more pay for no
-# log.
-cdef struct refusal_t:
-    int32_t need
-    double least
-    double until             # -inf: nothing is refused
 
 cdef struct plan_t:
     timeline_t line
@@ -136,7 +127,7 @@ cdef int give_nodes(plan_t *p, const sim_t *s, double begin, double end, int32_t
         return OK
     if give(p, f, begin, end, nodes) < 0:
         return NO_MEMORY
-    p.refused.until = min(p.refused.until, surely_before(begin, p.refused.least))
+    refuse_from(&p.refused, begin)
     if not begin < p.until or end <= s.now:
         return OK
     if end >= p.until:
@@ -285,7 +276,7 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
     cdef double begin = p.begin[job], stop = min(begin, p.until)
     cdef int32_t need = s.need[job], i = -1
     cdef bint starts
-    cdef double known = -INFINITY, longest = 0.0
+    cdef double known, longest = 0.0
     cdef window_t w
     w.need = need
     if s.absences.state != NULL:
@@ -305,12 +296,11 @@ cdef int plan_job(plan_t *p, sim_t *s, int32_t job, bint behind) noexcept nogil:
         stop = min(stop, p.gains.end)            # earlier room meets what was given back
     # Room that ends before its reservation, or else reaches into it.
     if s.now < stop and (begin == INFINITY or (p.gains.begin < begin and end_if_started_at(s, job, s.now) <= begin)):
-        if covers(p.refused.need, need) and s.remaining[job] >= p.refused.least:
-            known, longest = p.refused.until, p.refused.least            # which spares a search, or begins it later
+        known = refused_until(&p.refused, need, s.remaining[job], &longest)
         if known < stop:
             s.work.looked += 1
             i = earliest(&p.line, &w, s, job, known, stop, &longest, &begin)
-            p.refused.need, p.refused.least, p.refused.until = need, longest, stop if i < 0 else begin
+            refuse(&p.refused, need, longest, stop if i < 0 else begin)
     if i < 0 and p.gains.begin < begin <= p.gains.end and s.now < stop:
         i = joined_room(p, begin, need)
         if i >= 0:

@@ -25,10 +25,12 @@ from faultsim._core.thresholds cimport thresholds
 
 include "masks.pxi"
 include "timeline.pxi"
+include "refusal.pxi"
 include "masks_line.pxi"
 
 cdef struct plan_t:
     timeline_t line
+    refusal_t refused
     double *begin
     double *end
     gain_t gain, gains
@@ -67,6 +69,7 @@ include "conservative_search.pxi"
 # ---------------------------------------------------------------------------------------------- the plan
 
 cdef inline int base_plan(plan_t *p, sim_t *s) noexcept nogil:
+    p.refused.until = -INFINITY
     return line_of_running(p, &p.line, s)
 
 
@@ -89,6 +92,7 @@ cdef int give_place(plan_t *p, sim_t *s, double begin, double end, const place_t
     p.line.changes += 1
     if give(p, &p.line, begin, end, &grant) < 0:
         return NO_MEMORY
+    refuse_from(&p.refused, begin)
     no_gain(&gain)
     gain.begin, gain.end = begin, end
     add_gain(&p.gain, &gain)
@@ -172,6 +176,11 @@ cdef int choose_at(plan_t *p, sim_t *s, int32_t job, double t, bint starts, plac
     return choose_growing(s, job, t, p.instant, w.limit, &permit, starts, place)
 
 
+cdef inline double stay_of(const sim_t *s, int32_t job) noexcept nogil:
+    """Expected seconds from the decision to start a job to its end."""
+    return s.start_delay + (s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0) + s.remaining[job]
+
+
 cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, place_t *place,
                     bint *starts) noexcept nogil:
     """The earliest time with a place that is free for the whole stay, and the smallest size; the size, or a code.
@@ -181,7 +190,7 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     cdef window_t *w = &p.window
     cdef timeline_t *f = &p.line
     cdef double old = p.begin[job], stop = old
-    cdef double longest = 0.0
+    cdef double start = -INFINITY, longest = 0.0
     cdef bint new_head = head and p.head != job
     cdef int32_t i = -1
     cdef int size
@@ -189,6 +198,7 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
     w.own_begin, w.own_end, w.own = old, p.end[job], p.own
     w.mask = p.others
     w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
+    w.any_full = False
     memset(&w.own_parts, 0, sizeof(outline_t))
     if old != INFINITY:
         granted(f, &s.machine, &p.place[job], p.own)
@@ -200,7 +210,14 @@ cdef int find_place(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, 
         join_steps(w, f, s.now, end_if_started_at(s, job, s.now))
         begin[0], i = s.now, 0
     elif s.now < stop:
-        i = earliest(f, w, s, job, -INFINITY, stop, &longest, begin)
+        if not head:
+            # A refusal is beside all reservations: room may be only with what the job itself has reserved.
+            start = refused_until(&p.refused, w.ask, s.remaining[job], &longest)
+            start = min(start, surely_before(old, stay_of(s, job)) if old < INFINITY else INFINITY)
+        if start < stop:
+            i = earliest(f, w, s, job, start, stop, &longest, begin)
+            if not head:
+                refuse(&p.refused, w.ask, longest, stop if i < 0 else begin[0])
         if i >= 0:
             fill_window(w, f)
     if i >= 0:
@@ -253,6 +270,7 @@ cdef int find_open_place(plan_t *p, sim_t *s, int32_t job, bint head, double sto
     w.own_begin = w.own_end = INFINITY
     w.mask = p.others
     w.by_parts = s.machine.part > 0 and w.need >= s.machine.part
+    w.any_full = False
     # Invariant: no time before `start` that is tried has a place.
     while start < INFINITY:
         if earliest(&p.line, w, s, job, start, INFINITY, &longest, begin) < 0 or begin[0] > stop:

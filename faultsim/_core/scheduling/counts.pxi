@@ -75,6 +75,10 @@ cdef inline bint meet_step(window_t *w, const timeline_t *f, int32_t i) noexcept
     return f.free[i] >= w.need
 
 
+cdef inline bint meet_next(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
+    return f.free[i] >= w.need
+
+
 cdef inline bint window_fits(window_t *w) noexcept nogil:
     return True
 

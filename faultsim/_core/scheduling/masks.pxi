@@ -42,6 +42,8 @@ cdef struct window_t:
     uint64_t *mask           # what others take
     bint by_parts            # the same as an outline, and not as a mask
     outline_t taken
+    outline_t full           # there is no place where this is taken
+    bint any_full
 
 
 cdef inline void describe_line(timeline_t *f, const sim_t *s) noexcept nogil:
@@ -182,6 +184,10 @@ cdef granted_t granted(const timeline_t *f, const machine_t *m, const place_t *p
 
 # ---------------------------------------------------------------------------------------------- windows
 
+cdef inline bint covers(int32_t ask, int32_t other) noexcept nogil:
+    return ask == other
+
+
 cdef bint window_has_place(const window_t *w, const uint64_t *mask) noexcept nogil:
     """Whether some place of a size in [ask, limit], or of its shape, is free."""
     cdef const machine_t *m = &w.s.machine
@@ -203,8 +209,13 @@ cdef inline bint is_own(const window_t *w, const timeline_t *f, int32_t i) noexc
 cdef bint may_fit(window_t *w) noexcept nogil:
     """Whether a place is free in what is joined, where that is soon found, else whether so many nodes are."""
     if w.by_parts:
+        if w.any_full and not outline_grows(&w.taken, &w.full):
+            return False
         w.s.work.probes += 1
-        return w.s.machine.outlined.has_beside(w.s.machine.state, &w.taken, w.ask, w.limit, NULL, 0)
+        if w.s.machine.outlined.has_beside(w.s.machine.state, &w.taken, w.ask, w.limit, NULL, 0):
+            return True
+        w.any_full, w.full = True, w.taken
+        return False
     if w.s.machine.part > 0:
         return window_has_place(w, w.mask)
     return w.s.nodes - mask_count(w.mask, w.s.machine.words) >= w.need
@@ -256,6 +267,10 @@ cdef inline bint open_window(window_t *w, const timeline_t *f, int32_t i) noexce
 
 cdef inline bint meet_step(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
     return not join_step(w, f, i) or may_fit(w)
+
+
+cdef inline bint meet_next(window_t *w, const timeline_t *f, int32_t i) noexcept nogil:
+    return f.begins[i] == 0 or meet_step(w, f, i)
 
 
 cdef inline bint window_fits(window_t *w) noexcept nogil:

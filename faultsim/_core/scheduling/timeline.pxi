@@ -7,8 +7,9 @@
 #   step `source`, drop_value frees what a step stored; note_edges notes that something begins at step i and ends at
 #   step k.
 # - A window is the meet of several steps for one ask.  next_open is the first step from i on that the ask may fit in,
-#   or one that begins at `stop` or later, or n; open_window begins with one step, meet_step adds another one, and both
-#   return False if the ask does not fit any more, as far as that is found quickly.  window_fits decides.
+#   or one that begins at `stop` or later, or n; open_window begins with one step, meet_step adds another one, meet_next
+#   the one after those, and all return False if the ask does not fit any more, as far as that is found quickly.
+#   window_fits decides.
 #
 # With n steps, taking or giving moves O(n) bytes and changes the values of the steps between its ends.
 
@@ -163,7 +164,7 @@ cdef int32_t earliest(timeline_t *f, window_t *w, const sim_t *s, int32_t job, d
             continue
         end = end_if_started_at(s, job, t)
         k = i + 1
-        while k < f.n and f.at[k] < end and meet_step(w, f, k):
+        while k < f.n and f.at[k] < end and meet_next(w, f, k):
             k += 1
         f.looked += k - i
         if k < f.n and f.at[k] < end:
