@@ -19,12 +19,12 @@ def log_of(jobs, submit, first):
     return fs.Workload(submit=submit, runtime=runtime, size=size, estimate=np.where(np.arange(jobs) > 0, runtime, 1.0))
 
 
-def test_a_queue_is_not_planned_whole_while_no_job_can_start():
-    """Each arrival is a pass in which the first job is past its estimate, which disturbs."""
-    few, many = (work(log_of(jobs, np.arange(jobs, dtype=float), jobs)) for jobs in (1000, 4000))
-    assert 1000 <= few["looked"] < 0.2 * (1000 * 1000 // 2)
-    assert many["looked"] < 4 * 2 * few["looked"]  # four times the passes; a whole plan would be four times as long
-    assert many["steps"] < 4 * 4 * few["steps"]
+def test_a_queue_is_not_planned_again_while_no_job_can_start():
+    """Each of 1,000 arrivals is a pass in which the first job is past its estimate, which disturbs."""
+    jobs = 1000
+    done = work(log_of(jobs, np.arange(jobs, dtype=float), jobs))
+    assert 0 < done["steps"] < 1000 * jobs
+    assert jobs <= done["looked"] < 20 * jobs
 
 
 def test_a_pass_looks_only_at_jobs_that_may_move():

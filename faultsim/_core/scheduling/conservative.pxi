@@ -2,7 +2,8 @@
 # Included with, of a capacity:
 #
 # plan_t          the state; its fields used here are described below
-# base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone; OK or NO_MEMORY
+# base_plan       `line` becomes that of the running jobs, and of the nodes that are down, alone, and nothing is
+#                 refused; OK or NO_MEMORY
 # forget_ended    steps of `line` that have ended are removed
 # open_sweep, close_sweep
 #                 what else a sweep begins and ends with

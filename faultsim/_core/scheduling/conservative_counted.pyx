@@ -10,7 +10,7 @@ from faultsim._core.absences cimport (
 from faultsim._core.containers.memory cimport open_state, own_block, own_jobs, resize_block, resize_jobs
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, is_empty, keep_range, queued_before, sort_queue
+from faultsim._core.queue cimport any_fits, close_gap, is_empty, keep_range, queued_before, sort_queue
 from faultsim._core.scheduling.gains cimport add_gain, gain_t, no_gain
 from faultsim._core.signals cimport keep_interrupt
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -53,7 +53,7 @@ cdef struct plan_t:
     # The horizon, and what happened since the plan was made (horizon.pxi).
     double until             # inf: every job that there is room for has a reservation
     int32_t reach            # steps up to the horizon
-    int32_t first_reach
+    int32_t first_reach      # that of the first one
     bint defers              # this sweep may set a horizon
     bint deferred            # until < inf, and everything that follows is kept up to date
     bint replays
@@ -164,7 +164,8 @@ cdef inline void open_sweep(plan_t *p, const sim_t *s, bint replans) noexcept no
     cdef int32_t i
     p.replans = replans
     if replans:
-        p.until = INFINITY
+        # Where no job can start, whatever its reservation, all reservations lie behind the horizon.
+        p.until = s.now if p.defers and not p.replays and not any_fits(s) else INFINITY
         for i in range(s.queue.head, s.queue.end):
             p.examined[s.queue.job[i]] = 1
 
@@ -184,11 +185,19 @@ cdef inline bint stays(const plan_t *p, const sim_t *s, int32_t job) noexcept no
     return begin == p.until == INFINITY
 
 
+cdef inline bint refused_to_horizon(const plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Whether a new job has no room up to the horizon, by the last search."""
+    return (p.until <= p.refused.until and p.until < INFINITY and covers(p.refused.ask, s.need[job])
+            and s.remaining[job] >= p.refused.least)
+
+
 cdef int32_t next_to_plan(plan_t *p, sim_t *s, int32_t at) noexcept nogil:
     cdef const queue_t *q = &s.queue
-    if s.absences.state != NULL or p.replans:
-        return at                # what is closed to a job depends on the time; or all jobs are new
-    while at < q.end and stays(p, s, q.job[at]):
+    if s.absences.state != NULL:
+        return at                # what is closed to a job depends on the time
+    if p.replans and p.until <= s.now:
+        return q.end
+    while at < q.end and (refused_to_horizon(p, s, q.job[at]) if p.replans else stays(p, s, q.job[at])):
         at += 1
     return at
 
