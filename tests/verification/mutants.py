@@ -371,9 +371,8 @@ def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, 
             failed = checkout.tests([DIGESTS], sanitized=True)
             failed = failed and f"sanitizers: {failed}"
     by_tests = failed and not failed.startswith(("digests", "sanitizers"))
-    if by_tests and not (
-        files and checkout.passes(files, thresholds)
-    ):  # what fails on the unchanged program says nothing
+    # What fails on the unchanged program says nothing.
+    if by_tests and not (files and checkout.passes(files, thresholds)):
         return "unclear", failed
     return ("killed" if failed else "survived"), failed
 
